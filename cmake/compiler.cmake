@@ -1,0 +1,20 @@
+# Flags of every target. No fast-math anywhere: results are bitwise reproducible, and a multiply and an add are
+# fused only where the source says so (docs/numerics.md).
+add_compile_options(-Wall -Wextra -Wshadow -Wno-missing-field-initializers -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-psabi)
+endif()
+
+if(MINFER_SANITIZE)
+  string(REPLACE ";" "," MINFER_SANITIZE_LIST "${MINFER_SANITIZE}")
+  add_compile_options(-fsanitize=${MINFER_SANITIZE_LIST} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${MINFER_SANITIZE_LIST})
+  if("undefined" IN_LIST MINFER_SANITIZE)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

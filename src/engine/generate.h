@@ -1,0 +1,33 @@
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "engine/session.h"
+
+namespace minfer {
+
+enum class StopReason { end_token, stop_string, length, cancelled, context_full };
+
+struct GenerateParams {
+  SamplingParams sampling;
+  int64_t max_tokens = 512;                   ///< -1: until the context is full
+  std::vector<std::string> stop;              ///< earliest start wins; never shown, not even in part
+  const std::atomic<bool>* cancel = nullptr;  ///< checked once a token
+};
+
+struct GenerateResult {
+  StopReason reason;
+  int64_t prompt_tokens = 0, generated_tokens = 0;
+  double prompt_seconds = 0, generate_seconds = 0;
+  std::vector<Token> tokens;  ///< generated, an end token included
+};
+
+/// Prefills `prompt`, then samples. `text` receives whole characters as they become certain; it returns false
+/// to cancel. Throws as Session::decode does.
+GenerateResult generate(Session& session, std::span<const Token> prompt, const GenerateParams& params,
+                        const std::function<bool(std::string_view)>& text);
+
+}  // namespace minfer

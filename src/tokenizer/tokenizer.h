@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gguf/gguf.h"
+
+namespace minfer {
+
+using Token = int32_t;
+
+/// Text to ids and back, as the model's own tokenizer does it. Immutable after load; safe from any thread.
+class Tokenizer {
+ public:
+  /// Reads tokenizer.ggml.* of `file` and keeps it alive. Throws Error{bad_model} for a broken vocabulary and
+  /// Error{unsupported} naming an unknown tokenizer model or pre-tokeniser.
+  static std::shared_ptr<const Tokenizer> load(std::shared_ptr<const gguf::File> file);
+  virtual ~Tokenizer() = default;
+
+  struct EncodeOptions {
+    bool add_bos = true;        ///< the vocabulary's leading token, if the vocabulary asks for one
+    bool parse_special = true;  ///< control tokens in the text become their ids; false: they are plain text
+  };
+  /// Invalid UTF-8 in `text` is encoded byte by byte. Time is linear-ish, stack use constant, for any text.
+  virtual std::vector<Token> encode(std::string_view text, EncodeOptions options) const = 0;
+
+  /// The bytes of one token; control tokens give their text only if `special`.
+  virtual std::string_view token_bytes(Token id, bool special) const = 0;
+  /// Ids to text. Throws Error{bad_request} for an id outside the vocabulary.
+  std::string decode(std::span<const Token> ids, bool special = true) const;
+
+  virtual int32_t size() const = 0;                         ///< tokens in the vocabulary (not embedding rows)
+  virtual std::string_view token_text(Token id) const = 0;  ///< as stored in the file
+  virtual std::optional<Token> find(std::string_view text) const = 0;  ///< by stored text
+  virtual std::optional<Token> bos() const = 0;
+  virtual bool adds_bos() const = 0;
+  virtual bool is_control(Token id) const = 0;
+  /// End of generation: eos, eot and the vocabulary's known end tokens by name, ascending.
+  virtual const std::vector<Token>& end_tokens() const = 0;
+  bool is_end(Token id) const;
+};
+
+/// Turns a stream of tokens into text, holding back bytes until a UTF-8 character is whole.
+class StreamDecoder {
+ public:
+  explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+  /// The text that became whole with this token; may be empty.
+  std::string push(Token id);
+  /// What is left at the end: bytes that never became a character come out as U+FFFD.
+  std::string finish();
+
+ private:
+  const Tokenizer& tokenizer_;
+  std::string pending_;
+};
+
+}  // namespace minfer
