@@ -107,6 +107,9 @@ std::vector<Token> BpeTokenizer::encode(std::string_view text, EncodeOptions opt
   if (work.dropped > 0)
     log(LogLevel::warning,
         "tokenize: the vocabulary has no tokens for {} bytes of the text; they were left out", work.dropped);
+  // A rendered chat often begins with the token already; twice would be text no model was trained on.
+  const bool leads = !work.ids.empty() && work.ids.front() == bos();
+  if (options.add_bos && adds_bos() && !leads) work.ids.insert(work.ids.begin(), *bos());
   return std::move(work.ids);
 }
 
