@@ -16,16 +16,11 @@ namespace minfer::cpu::test {
 
 inline const KernelTable& scalar_table() { return *built_tables().back(); }
 
-/// The vector tables of this build that run here; says so once where one does not.
+/// The vector tables of this build that run here (tables_test.cpp names the others).
 inline std::vector<const KernelTable*> vector_tables() {
   std::vector<const KernelTable*> tables;
   for (const KernelTable* table : built_tables()) {
-    if (table == &scalar_table()) continue;
-    if (table->runs_here()) {
-      tables.push_back(table);
-    } else {
-      MESSAGE("not tested on this processor: " << std::string(table->isa));
-    }
+    if (table != &scalar_table() && table->runs_here()) tables.push_back(table);
   }
   return tables;
 }
