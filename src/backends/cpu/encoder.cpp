@@ -23,9 +23,9 @@ void WeightTable::add(const Weight& weight) {
   const WeightRef& ref = weight.ref;
   const size_t expected = row_bytes(ref.type, ref.cols) * size_t(ref.rows);
   if (weight.data.size() != expected) {
-    throw Error(ErrorCode::bad_model, fmt::format("registering {}: {} bytes for {} [{}, {}], expected {}",
-                                                  ref.name, weight.data.size(), info(ref.type).name, ref.cols,
-                                                  ref.rows, expected));
+    throw Error(ErrorCode::bad_model,
+                fmt::format("registering {}: {} bytes for {} [{}, {}], expected {}", ref.name,
+                            weight.data.size(), info(ref.type).name, ref.cols, ref.rows, expected));
   }
   const auto [at, fresh] = weights_.emplace(ref.name, weight);
   if (fresh) {
@@ -91,6 +91,12 @@ void Encoder::check(CheckKey key, std::function<void()> check) {
 }
 
 std::byte* Encoder::own(size_t bytes) { return program_.owned.emplace_back(bytes).data(); }
+
+std::byte* Encoder::states(size_t bytes) {
+  const auto [at, fresh] = states_.emplace(bytes, nullptr);
+  if (fresh) at->second = own(bytes);
+  return at->second;
+}
 
 void Encoder::need_scratch(size_t bytes) {
   program_.scratch_bytes = std::max(program_.scratch_bytes, to_line(bytes));

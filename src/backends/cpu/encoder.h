@@ -6,6 +6,7 @@
 
 #include "backends/cpu/isa/kernels.h"
 #include "backends/cpu/program.h"
+#include "base/error.h"
 
 namespace minfer::cpu {
 
@@ -61,6 +62,8 @@ class Encoder {
   void prepare(std::function<void()> prepare) { program_.prepares.push_back(std::move(prepare)); }
   /// Memory that lives as long as the program.
   std::byte* own(size_t bytes);
+  /// Attention's chunk states: layers of equal size share them, one after the other.
+  std::byte* states(size_t bytes);
   /// Every worker has at least this much scratch in its steps.
   void need_scratch(size_t bytes);
   /// Refuses indices that this program itself computes: data checks read them before any step runs.
@@ -91,6 +94,7 @@ class Encoder {
     std::unique_ptr<RopeTable> table;
   };
   std::vector<KeyedRope> ropes_;
+  std::map<size_t, std::byte*> states_;
   std::map<PlanKey, std::shared_ptr<AttentionPlan>> plans_;
 };
 

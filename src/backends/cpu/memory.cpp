@@ -16,7 +16,8 @@ constexpr size_t huge_page = size_t(2) << 20;
 constexpr size_t map_from = 4 * huge_page;  ///< smaller pieces would waste most of a huge page
 
 [[noreturn]] void refuse(size_t bytes) {
-  throw Error(ErrorCode::out_of_memory, fmt::format("allocating {} bytes of memory: the system refused", bytes),
+  throw Error(ErrorCode::out_of_memory,
+              fmt::format("allocating {} bytes of memory: the system refused", bytes),
               "use a smaller context, a smaller model or a packed KV format");
 }
 

@@ -7,7 +7,8 @@ constexpr int64_t line_floats = 16;  ///< shares end on cache lines
 
 /// y = f(a[, b]) over equal shares of the flat values.
 template <class F>
-void emit_flat(Encoder& encoder, std::string_view name, const Values& y, const Values& a, const Values& b, F f) {
+void emit_flat(Encoder& encoder, std::string_view name, const Values& y, const Values& a, const Values& b,
+               F f) {
   const int64_t n = y.elements();
   const auto work = [n, f, y = y.data, a = a.data, b = b.data](const Lane& lane) {
     const Range mine = share(n, line_floats, lane.worker);

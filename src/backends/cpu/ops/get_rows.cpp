@@ -36,8 +36,8 @@ void encode_get_rows(Encoder& encoder, const PlacedNode& placed) {
   if (table) {
     if (table->cols != y.cols) {
       refuse(node, ErrorCode::bad_model,
-             fmt::format("the output is {}, the table's rows have {} values",
-                         to_string(placed.output.desc), table->cols));
+             fmt::format("the output is {}, the table's rows have {} values", to_string(placed.output.desc),
+                         table->cols));
     }
     const std::byte* bytes = encoder.weight(node, *table);
     check_indices(encoder, node, "token id", ids, y.tokens, table->rows);

@@ -8,7 +8,8 @@ namespace minfer::cpu {
 namespace {
 
 /// Columns [range) of one row, in the region's format. q8_0 ranges are whole blocks.
-void store_columns(const KernelTable& kernels, KvFormat format, std::byte* row, const float* from, Range range) {
+void store_columns(const KernelTable& kernels, KvFormat format, std::byte* row, const float* from,
+                   Range range) {
   const int64_t n = range.end - range.begin;
   from += range.begin;
   switch (format) {

@@ -7,7 +7,7 @@
 namespace minfer::cpu {
 namespace {
 
-constexpr int64_t row_step = 16;               ///< shares are whole multiples of the kernels' row block
+constexpr int64_t row_step = 16;                   ///< shares are whole multiples of the kernels' row block
 constexpr int64_t activations_cached = 128 << 10;  ///< bytes of activations that stay in L2 beside weights
 
 /// Tokens a call takes at once: their activations stay cached while the rows of the share pass by.

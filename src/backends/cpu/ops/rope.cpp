@@ -41,8 +41,8 @@ const RopeTable& Encoder::rope_table(const Node& node, const RopeParams& rope, i
     }
   };
   step({"rope_table", work, {}, {access}, solo});
-  ropes_.push_back({rope, head_dim, positions,
-                    std::make_unique<RopeTable>(RopeTable{cos, sin, pairs, access})});
+  ropes_.push_back(
+      {rope, head_dim, positions, std::make_unique<RopeTable>(RopeTable{cos, sin, pairs, access})});
   return *ropes_.back().table;
 }
 
