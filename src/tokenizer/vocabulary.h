@@ -36,6 +36,8 @@ class Vocabulary {
   const gguf::File& file() const { return *file_; }
 
  private:
+  /// The slot that holds `text`, or the empty one where it would be.
+  size_t slot_of(std::string_view text, size_t hash) const;
   void read_types();
   void index_texts();
   void check_role_ids() const;
@@ -45,7 +47,13 @@ class Vocabulary {
   std::shared_ptr<const gguf::File> file_;
   std::vector<std::string_view> texts_;
   std::vector<TokenType> types_;  ///< empty: all normal
-  std::vector<int32_t> slots_;    ///< open addressing by text: id or -1; a power of two, under 2/3 full
+  /// Open addressing by text; a power of two, under 2/3 full. The hash spares most looks at other tokens'
+  /// texts.
+  struct Slot {
+    uint32_t hash;
+    Token id = -1;
+  };
+  std::vector<Slot> slots_;
   std::optional<Token> bos_;
   bool adds_bos_ = false;
   std::vector<Token> end_tokens_;
