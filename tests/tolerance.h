@@ -1,4 +1,62 @@
 #pragma once
 /// Every tolerance a test may use: its name, its formula, where it comes from. Tests never write a bare
 /// number.
-namespace minfer::tol {}
+namespace minfer::tol {
+
+// CPU float kernels. `u` bounds the relative error of one f32 rounding; sums follow Higham, "Accuracy and
+// Stability of Numerical Algorithms", 2nd ed., ch. 3 and 4. A sum16 of n terms rounds n/16 + 4 times on the
+// way of any term (a lane's chain, then four halvings).
+inline constexpr double u = 0x1p-24;
+inline constexpr double smallest_f32 = 0x1p-149;  ///< what an underflowing result may lose
+
+constexpr double sum16_roundings(double n) { return n / 16 + 1 + 4; }
+
+/// exp_f32's contract.
+inline constexpr double exp_ulps = 2;
+
+/// Absolute, for a dot of which the products' magnitudes add up to `magnitude`.
+constexpr double dot(double n, double magnitude) { return sum16_roundings(n) * u * magnitude; }
+
+/// Relative: half the sum's error through the root; then /n, +eps, root, 1/root and two products.
+constexpr double rms_norm(double n) { return (sum16_roundings(n) / 2 + 6) * u; }
+
+/// Relative: exp to 2 ulp (4u), then the sum and the quotient.
+inline constexpr double silu = 6 * u;
+
+/// Relative: numerator and sum of exponentials whose argument x - max was rounded (|x - max| <= range), the
+/// sum, 1/sum and the last product.
+constexpr double softmax(double n, double range) { return (2 * (4 + range) + sum16_roundings(n) + 2) * u; }
+
+/// Absolute, per unit of |a| + |b|: a product and an fma.
+inline constexpr double rope = 2 * u;
+
+/// Absolute, per unit of max |v|: scores off by `score_error` move a weight by twice that (in its own
+/// exponential and in the sum); exponentials as in softmax; one rounding a row, and at each of the `states`
+/// (tiles, merges) an exponential (4u + u * range) and two products.
+constexpr double attention(double rows, double states, double score_error, double range) {
+  return 2 * score_error + (2 * (4 + range) + rows + states * (6 + range)) * u;
+}
+
+/// Published weights of the half-range attention case, given to three digits.
+inline constexpr double half_range_case = 1e-3;
+
+// Ops through a backend.
+
+/// Relative: silu, then one product.
+inline constexpr double swiglu = silu + u;
+
+/// Absolute, for an integer dot over `blocks` blocks of 32 whose contributions add up to `magnitude`: up to
+/// three products and two accumulations a block, each of which later accumulations round again.
+constexpr double dot_blocks(double blocks, double magnitude) { return (2 * blocks + 5) * u * magnitude; }
+
+/// Absolute: an activation of a block whose largest is `amax`, rounded to a multiple of amax / 127; the factor
+/// leaves room for the scale's own rounding.
+constexpr double activation_q8(double amax) { return amax / 254 * (1 + 256 * u); }
+
+/// Published value of the small-scale dot case, given to six digits.
+inline constexpr double small_scale_case = 1e-3;
+
+/// Absolute, per unit of |a| + |b|: the rotation, and cos and sin rounded from double.
+inline constexpr double rope_with_table = rope + u;
+
+}  // namespace minfer::tol

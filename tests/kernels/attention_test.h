@@ -1,0 +1,49 @@
+#pragma once
+#include <algorithm>
+
+#include "kernels/kernel_test.h"
+
+/// Attention inputs and the loop over tiles that a caller of attend_f32 writes.
+namespace minfer::cpu::test {
+
+/// Queries of one KV head and `context` rows of keys and values, k and v in one row as a cache may have them.
+struct AttendCase {
+  int64_t head_dim, n_q, context;
+  int64_t stride;  ///< floats between rows of k, and of v
+  float scale;
+  mutable Guarded<float> q, k, v;
+
+  AttendCase(int64_t head_dim_, int64_t n_q_, int64_t context_, bool wild = false)
+      : head_dim(head_dim_),
+        n_q(n_q_),
+        context(context_),
+        stride(head_dim_ + 3),
+        scale(1.0f / std::sqrt(float(head_dim_))),
+        q(normal_values(n_q_ * head_dim_, 1), 1),
+        k(wild ? wild_values(context_ * stride, 2) : normal_values(context_ * stride, 2), 2),
+        v(normal_values(context_ * stride, 3), 3) {}
+};
+
+struct AttendState {
+  Guarded<float> m, s, o;
+
+  AttendState(int64_t n_q, int64_t head_dim) : m(n_q, 1), s(n_q, 1), o(n_q * head_dim, 1) {
+    for (int64_t i = 0; i < n_q; ++i) m[i] = -std::numeric_limits<float>::infinity(), s[i] = 0.0f;
+    for (int64_t i = 0; i < n_q * head_dim; ++i) o[i] = 0.0f;
+  }
+};
+
+/// Query i sees rows [0, visible[i]); tiles start at multiples of attn_tile_rows from `first_row`.
+inline void attend_tiles(const KernelTable& table, const AttendCase& c, const std::vector<int32_t>& visible,
+                         AttendState& state, int64_t first_row = 0, int64_t end_row = INT64_MAX) {
+  for (int64_t row = first_row; row < std::min(end_row, c.context); row += attn_tile_rows) {
+    const int64_t rows = std::min({attn_tile_rows, c.context - row, end_row - row});
+    const KvTile tile{c.k.data() + row * c.stride, c.v.data() + row * c.stride, c.stride, rows};
+    std::vector<int32_t> in_tile;
+    for (const int32_t v : visible) in_tile.push_back(int32_t(std::clamp<int64_t>(v - row, 0, rows)));
+    table.attend_f32(c.q.data(), c.head_dim, c.n_q, tile, c.head_dim, c.scale, in_tile.data(), state.m.data(),
+                     state.s.data(), state.o.data(), c.head_dim);
+  }
+}
+
+}  // namespace minfer::cpu::test
