@@ -92,9 +92,19 @@ void Vocabulary::index_texts() {
   }
 }
 
-std::optional<Token> Vocabulary::find(std::string_view text) const {
-  const Token id = slots_[slot_of(text, std::hash<std::string_view>{}(text))].id;
+std::optional<Token> Vocabulary::find(std::string_view text, size_t hash) const {
+  const Token id = slots_[slot_of(text, hash)].id;
   return id >= 0 ? std::optional(id) : std::nullopt;
+}
+
+std::optional<Token> Vocabulary::find(std::string_view text) const {
+  return find(text, std::hash<std::string_view>{}(text));
+}
+
+size_t Vocabulary::prefetch(std::string_view text) const {
+  const size_t hash = std::hash<std::string_view>{}(text);
+  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  return hash;
 }
 
 std::optional<Token> Vocabulary::role(std::string_view name) const {

@@ -25,6 +25,9 @@ class Vocabulary {
   TokenType type(Token id) const { return types_.empty() ? TokenType::normal : types_[checked(id)]; }
   /// The lowest id with this text.
   std::optional<Token> find(std::string_view text) const;
+  /// The same in two steps, so that many look-ups can wait for memory together: the hash, which `find` takes.
+  size_t prefetch(std::string_view text) const;
+  std::optional<Token> find(std::string_view text, size_t hash) const;
   /// `id` as an index. Throws Error{bad_request} if it is outside the vocabulary.
   size_t checked(Token id) const;
 

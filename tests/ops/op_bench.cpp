@@ -113,7 +113,8 @@ std::vector<float> OpBench::decoded(const WeightRef& ref) const {
     std::vector<float> values(size_t(ref.cols * ref.rows));
     const size_t bytes = row_bytes(ref.type, ref.cols);
     for (int64_t r = 0; r < ref.rows; ++r) {
-      decode_row(ref.type, weight_bytes_[i].data() + size_t(r) * bytes, values.data() + r * ref.cols, ref.cols);
+      decode_row(ref.type, weight_bytes_[i].data() + size_t(r) * bytes, values.data() + r * ref.cols,
+                 ref.cols);
     }
     return values;
   }

@@ -73,8 +73,8 @@ struct Attended {
   double v_most;
 };
 inline Attended attention(const float* q, const std::vector<float>& k, const std::vector<float>& v,
-                          const std::vector<int64_t>& cells, int64_t column, int64_t kv_dim,
-                          int64_t head_dim, double scale) {
+                          const std::vector<int64_t>& cells, int64_t column, int64_t kv_dim, int64_t head_dim,
+                          double scale) {
   Attended out{Doubles(size_t(head_dim), 0.0), 0, 0, 0};
   Doubles scores;
   for (int64_t cell : cells) {
