@@ -49,4 +49,23 @@ constexpr double quantised_dot(double blocks, double magnitude) { return (2 + 2 
 /// each of 127 steps at most.
 inline constexpr double q8_step = 0.5 + 4 * 127 * u;
 
+// Ops through a backend.
+
+/// Relative: silu, then one product.
+inline constexpr double swiglu = silu + u;
+
+/// Absolute, for an integer dot over `blocks` blocks of 32 whose contributions add up to `magnitude`: up to
+/// three products and two accumulations a block, each of which later accumulations round again.
+constexpr double dot_blocks(double blocks, double magnitude) { return (2 * blocks + 5) * u * magnitude; }
+
+/// Absolute: an activation of a block whose largest is `amax`, rounded to a multiple of amax / 127; the factor
+/// leaves room for the scale's own rounding.
+constexpr double activation_q8(double amax) { return amax / 254 * (1 + 256 * u); }
+
+/// Published value of the small-scale dot case, given to six digits.
+inline constexpr double small_scale_case = 1e-3;
+
+/// Absolute, per unit of |a| + |b|: the rotation, and cos and sin rounded from double.
+inline constexpr double rope_with_table = rope + u;
+
 }  // namespace minfer::tol

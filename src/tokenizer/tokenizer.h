@@ -22,15 +22,16 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   struct EncodeOptions {
-    bool add_bos = true;        ///< the vocabulary's leading token, if the vocabulary asks for one
+    bool add_bos = true;        ///< the vocabulary's leading token, if it asks for one and the text has none
     bool parse_special = true;  ///< control tokens in the text become their ids; false: they are plain text
   };
   /// Invalid UTF-8 in `text` is encoded byte by byte. Time is linear-ish, stack use constant, for any text.
   virtual std::vector<Token> encode(std::string_view text, EncodeOptions options) const = 0;
 
-  /// The bytes of one token; control tokens give their text only if `special`.
+  /// The bytes of one token, not always whole characters; control tokens give their text only if `special`.
+  /// Like everything that takes an id, throws Error{bad_request} for one outside the vocabulary.
   virtual std::string_view token_bytes(Token id, bool special) const = 0;
-  /// Ids to text. Throws Error{bad_request} for an id outside the vocabulary.
+  /// Ids to text, what StreamDecoder gives in all: bytes that are no UTF-8 come out as U+FFFD.
   std::string decode(std::span<const Token> ids, bool special = true) const;
 
   virtual int32_t size() const = 0;                         ///< tokens in the vocabulary (not embedding rows)
@@ -44,10 +45,13 @@ class Tokenizer {
   bool is_end(Token id) const;
 };
 
-/// Turns a stream of tokens into text, holding back bytes until a UTF-8 character is whole.
+/// Turns a stream of tokens into text, holding back bytes until a UTF-8 character is whole. Bytes that cannot
+/// become one are replaced as soon as that is certain, one U+FFFD for each maximal subpart.
 class StreamDecoder {
  public:
-  explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+  /// `special`: control tokens give their text. By default they give none: a reader never sees them.
+  explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false)
+      : tokenizer_(tokenizer), special_(special) {}
   /// The text that became whole with this token; may be empty.
   std::string push(Token id);
   /// What is left at the end: bytes that never became a character come out as U+FFFD.
@@ -55,6 +59,7 @@ class StreamDecoder {
 
  private:
   const Tokenizer& tokenizer_;
+  const bool special_;
   std::string pending_;
 };
 

@@ -1,0 +1,332 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "backends/cpu/ops/kv_tile.h"
+
+/// Attention over KV regions. A query's softmax runs over its window's rows in tiles of attn_tile_rows,
+/// starts afresh every attn_chunk_rows and merges the chunks in order. Tiles and chunks count from the
+/// window's first row, so a query's bits depend on what it sees alone: not on the tokens beside it, nor on
+/// threads.
+namespace minfer::cpu {
+namespace {
+
+constexpr int64_t block_queries = 64;      ///< queries that share a tile: their states stay in L1
+constexpr int64_t most_block_tokens = 16;  ///< more would widen the masked corner of the last tiles
+constexpr int64_t chunked_tokens = 4;      ///< up to here chunks are units of their own, to feed every core
+
+/// Online softmax states of several queries.
+struct States {
+  float* m;
+  float* s;
+  float* o;
+};
+
+struct Call {
+  const KernelTable* kernels;
+  KvReader kv;
+  const float* q;
+  float* y;
+  int64_t q_stride, y_stride;  ///< between tokens
+  int64_t n_heads, n_kv_heads, head_dim, tokens;
+  int64_t block_tokens;
+  float scale;
+  const AttentionPlan* plan;
+  int64_t group() const { return n_heads / n_kv_heads; }
+  int64_t most_queries() const { return block_tokens * group(); }
+};
+
+/// A worker's memory for one unit.
+struct Desk {
+  float* q;
+  States running, fresh;
+  int32_t* visible;
+  float* tile;
+
+  static size_t bytes(const Call& call) {
+    const size_t queries = size_t(call.most_queries());
+    return sizeof(float) * (queries * (3 * size_t(call.head_dim) + 5) + call.kv.tile_floats());
+  }
+  Desk(const Call& call, std::byte* memory) {
+    auto* at = reinterpret_cast<float*>(memory);
+    const auto take = [&at](int64_t n) { return std::exchange(at, at + n); };
+    const int64_t queries = call.most_queries(), wide = queries * call.head_dim;
+    // What vectors read first, so that it stays on cache lines.
+    tile = take(int64_t(call.kv.tile_floats()));
+    q = take(wide);
+    running.o = take(wide);
+    fresh.o = take(wide);
+    running.m = take(queries);
+    running.s = take(queries);
+    fresh.m = take(queries);
+    fresh.s = take(queries);
+    visible = reinterpret_cast<int32_t*>(take(queries));
+  }
+};
+
+/// The queries of some heads of one KV head's group for a block's tokens: query t * heads + h.
+struct Queries {
+  TokenBlock block;
+  int64_t kv_head, first_head, heads;
+  int64_t count() const { return block.tokens * heads; }
+};
+
+void load_queries(const Call& call, const Queries& queries, float* q) {
+  const size_t bytes = size_t(queries.heads * call.head_dim) * sizeof(float);
+  for (int64_t t = 0; t < queries.block.tokens; ++t) {
+    std::memcpy(q + t * queries.heads * call.head_dim,
+                call.q + (queries.block.first + t) * call.q_stride + queries.first_head * call.head_dim,
+                bytes);
+  }
+}
+
+/// Runs chunk `chunk` of the block's windows into fresh states.
+void attend_chunk(const Call& call, const Queries& queries, int64_t chunk, const Desk& desk,
+                  const States& states) {
+  const int64_t n = queries.count();
+  std::fill_n(states.m, n, -std::numeric_limits<float>::infinity());
+  std::fill_n(states.s, n, 0.0f);
+  std::fill_n(states.o, n * call.head_dim, 0.0f);
+  const VisibleRows& widest = call.plan->visible[size_t(queries.block.widest)];
+  const int64_t end = std::min(widest.rows, (chunk + 1) * attn_chunk_rows);
+  for (int64_t row = chunk * attn_chunk_rows; row < end; row += attn_tile_rows) {
+    const int64_t rows = std::min(attn_tile_rows, end - row);
+    int64_t first = n;  // queries before it see nothing of this tile
+    for (int64_t i = n - 1; i >= 0; --i) {
+      const int64_t token = queries.block.first + i / queries.heads;
+      const int64_t seen = std::clamp<int64_t>(call.plan->visible[size_t(token)].rows - row, 0, rows);
+      desk.visible[i] = int32_t(seen);
+      if (seen > 0) first = i;
+    }
+    const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, desk.tile);
+    call.kernels->attend_f32(desk.q + first * call.head_dim, call.head_dim, n - first, tile, call.head_dim,
+                             call.scale, desk.visible + first, states.m + first, states.s + first,
+                             states.o + first * call.head_dim, call.head_dim);
+  }
+}
+
+/// y = o / s; a query that saw no row gets zeros.
+void finish_query(const Call& call, int64_t token, int64_t head, float s, const float* o) {
+  float* y = call.y + token * call.y_stride + head * call.head_dim;
+  if (s == 0.0f) {
+    std::fill_n(y, call.head_dim, 0.0f);
+  } else {
+    call.kernels->scale_f32(y, o, 1.0f / s, call.head_dim);
+  }
+}
+
+int64_t chunks_of(int64_t rows) { return (rows + attn_chunk_rows - 1) / attn_chunk_rows; }
+
+/// Prefill: a unit is a token block and a KV head and runs its chunks in order.
+void attend_block(const Call& call, const Queries& queries, const Desk& desk) {
+  load_queries(call, queries, desk.q);
+  attend_chunk(call, queries, 0, desk, desk.running);
+  const int64_t chunks = chunks_of(call.plan->visible[size_t(queries.block.widest)].rows);
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+    attend_chunk(call, queries, chunk, desk, desk.fresh);
+    for (int64_t i = 0; i < queries.count(); ++i) {
+      call.kernels->attend_merge_f32(desk.running.m + i, desk.running.s + i,
+                                     desk.running.o + i * call.head_dim, desk.fresh.m[i], desk.fresh.s[i],
+                                     desk.fresh.o + i * call.head_dim, call.head_dim);
+    }
+  }
+  for (int64_t i = 0; i < queries.count(); ++i) {
+    finish_query(call, queries.block.first + i / queries.heads, queries.first_head + i % queries.heads,
+                 desk.running.s[i], desk.running.o + i * call.head_dim);
+  }
+}
+
+void emit_blocks(Encoder& encoder, const Call& call, std::vector<Access> reads, const Access& writes) {
+  const auto work = [call](const Lane& lane) {
+    const Desk desk(call, lane.scratch);
+    const int64_t units = int64_t(call.plan->blocks.size()) * call.n_kv_heads;
+    // Dealt in turn: later blocks see more rows, so equal runs of units would not be equal work.
+    for (int64_t unit = lane.worker.index; unit < units; unit += lane.worker.count) {
+      const int64_t kv_head = unit % call.n_kv_heads;
+      attend_block(
+          call,
+          {call.plan->blocks[size_t(unit / call.n_kv_heads)], kv_head, kv_head * call.group(), call.group()},
+          desk);
+    }
+  };
+  encoder.step({"attention", work, std::move(reads), {writes}});
+}
+
+/// Chunk states of every (token, head), chunk after chunk: {o[head_dim], m, s}.
+struct ChunkStates {
+  float* data;
+  int64_t chunks, head_dim;
+  int64_t stride() const { return head_dim + 2; }
+  float* at(int64_t query, int64_t chunk) const { return data + (query * chunks + chunk) * stride(); }
+};
+
+void attend_unit(const Call& call, const ChunkStates& out, const Queries& queries, int64_t chunk,
+                 const Desk& desk) {
+  load_queries(call, queries, desk.q);
+  attend_chunk(call, queries, chunk, desk, desk.running);
+  for (int64_t i = 0; i < queries.count(); ++i) {
+    const int64_t token = queries.block.first + i / queries.heads;
+    float* state = out.at(token * call.n_heads + queries.first_head + i % queries.heads, chunk);
+    std::memcpy(state, desk.running.o + i * call.head_dim, size_t(call.head_dim) * sizeof(float));
+    state[call.head_dim] = desk.running.m[i];
+    state[call.head_dim + 1] = desk.running.s[i];
+  }
+}
+
+/// Decode: the units are (block, chunk, KV head), and single heads where that shares the work better.
+void attend_chunks(const Call& call, const ChunkStates& out, const Lane& lane) {
+  const Desk desk(call, lane.scratch);
+  int64_t units = 0;
+  for (const TokenBlock& block : call.plan->blocks) {
+    units += chunks_of(call.plan->visible[size_t(block.widest)].rows) * call.n_kv_heads;
+  }
+  const bool uneven = units % lane.worker.count != 0 && units < 8 * lane.worker.count;
+  const int64_t parts = uneven ? call.group() : 1, heads = call.group() / parts;
+  int64_t unit = 0;
+  for (const TokenBlock& block : call.plan->blocks) {
+    const int64_t chunks = chunks_of(call.plan->visible[size_t(block.widest)].rows);
+    for (int64_t i = 0; i < chunks * call.n_kv_heads * parts; ++i, ++unit) {
+      if (unit % lane.worker.count != lane.worker.index) continue;
+      const int64_t part = i % parts, kv_head = i / parts % call.n_kv_heads,
+                    chunk = i / parts / call.n_kv_heads;
+      attend_unit(call, out, {block, kv_head, kv_head * call.group() + part * heads, heads}, chunk, desk);
+    }
+  }
+}
+
+void merge_query(const Call& call, const ChunkStates& states, int64_t query) {
+  const int64_t token = query / call.n_heads, head = query % call.n_heads;
+  const int64_t chunks = chunks_of(call.plan->visible[size_t(token)].rows);
+  float* first = states.at(query, 0);
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+    const float* next = states.at(query, chunk);
+    call.kernels->attend_merge_f32(first + call.head_dim, first + call.head_dim + 1, first,
+                                   next[call.head_dim], next[call.head_dim + 1], next, call.head_dim);
+  }
+  finish_query(call, token, head, chunks == 0 ? 0.0f : first[call.head_dim + 1], first);
+}
+
+void emit_chunks(Encoder& encoder, const Call& call, int64_t most_rows, std::vector<Access> reads,
+                 const Access& writes) {
+  const int64_t most_chunks = chunks_of(most_rows);
+  ChunkStates states{nullptr, most_chunks, call.head_dim};
+  const int64_t queries = call.tokens * call.n_heads;
+  const size_t bytes = size_t(queries * most_chunks * states.stride()) * sizeof(float);
+  states.data = reinterpret_cast<float*>(encoder.states(bytes));
+  const Access between{states.data, bytes};
+  const auto attend = [call, states](const Lane& lane) { attend_chunks(call, states, lane); };
+  encoder.step({"attention", attend, std::move(reads), {between}});
+  const bool solo = queries * call.head_dim <= solo_elements;
+  const auto merge = [=](const Lane& lane) {
+    const Range mine = solo ? Range{0, queries} : share(queries, 1, lane.worker);
+    for (int64_t query = mine.begin; query < mine.end; ++query) merge_query(call, states, query);
+  };
+  encoder.step({"attention_merge", merge, {between}, {between, writes}, solo});
+}
+
+[[noreturn]] void refuse_window(const std::string& name, int64_t token, const std::string& found,
+                                int64_t n_ctx) {
+  throw Error(ErrorCode::bad_request,
+              fmt::format("running {}: the window of token {} is {}, expected rows within 0 to {}", name,
+                          token, found, n_ctx));
+}
+
+void check_range(const std::string& name, int64_t token, int64_t lo, int64_t hi, int64_t n_ctx) {
+  if (lo < 0 || hi < lo || hi > n_ctx) refuse_window(name, token, fmt::format("[{}, {})", lo, hi), n_ctx);
+}
+
+void check_run(const std::string& name, int64_t token, int64_t cell, int64_t length, int64_t n_ctx) {
+  if (cell < 0 || length < 0 || cell + length > n_ctx) {
+    refuse_window(name, token, fmt::format("{} rows from cell {}", length, cell), n_ctx);
+  }
+}
+
+void check_windows(Encoder& encoder, const Node& node, WindowKind kind, const int32_t* window, int64_t tokens,
+                   int64_t n_ctx) {
+  if (kind == WindowKind::causal) return check_indices(encoder, node, "position", window, tokens, n_ctx);
+  encoder.check({"window", window, tokens, n_ctx}, [name = node.name, kind, window, tokens, n_ctx] {
+    if (kind == WindowKind::ranges) {
+      for (int64_t t = 0; t < tokens; ++t) check_range(name, t, window[t], window[tokens + t], n_ctx);
+      return;
+    }
+    for (int64_t i = 0; i < tokens * max_window_runs; ++i) {
+      check_run(name, i / max_window_runs, window[2 * i], window[2 * i + 1], n_ctx);
+    }
+  });
+}
+
+/// The window operand, or the positions if causal. Its size must be its kind's.
+const int32_t* window_data(Encoder& encoder, const PlacedNode& placed, WindowKind kind, int64_t tokens) {
+  const Node& node = *placed.node;
+  if (kind == WindowKind::causal) return encoder.indices(node, placed.sources[2], tokens);
+  const int64_t expected = kind == WindowKind::ranges ? 2 * tokens : tokens * max_window_runs * 2;
+  const int64_t found = placed.sources.size() > 3 ? placed.sources[3].desc.elements() : 0;
+  if (found != expected) {
+    refuse(node, ErrorCode::bad_model,
+           fmt::format("its window has {} values for {} tokens, expected {} for ranges or {} for runs", found,
+                       tokens, 2 * tokens, tokens * max_window_runs * 2));
+  }
+  return encoder.indices(node, placed.sources[3], expected);
+}
+
+const AttentionPlan* plan_of(Encoder& encoder, WindowKind kind, const int32_t* window, int64_t tokens,
+                             int64_t block_tokens) {
+  std::shared_ptr<AttentionPlan>& plan = encoder.plan({kind, window, tokens, block_tokens});
+  if (!plan) {
+    plan = std::make_shared<AttentionPlan>();
+    encoder.prepare(
+        [plan, kind, window, tokens, block_tokens] { plan->fill(kind, window, tokens, block_tokens); });
+  }
+  return plan.get();
+}
+
+}  // namespace
+
+void encode_attention(Encoder& encoder, const PlacedNode& placed) {
+  const Node& node = *placed.node;
+  const auto& op = std::get<Attention>(node.op);
+  const Values q = source(placed, 0), y = output(placed);
+  const int64_t width = op.n_heads * op.head_dim, kv_dim = op.n_kv_heads * op.head_dim;
+  // A fused decode op leaves q at the front of a wider row.
+  const bool fits = q.cols == width || (q.tokens == 1 && q.cols > width);
+  const TensorDesc& region = placed.sources[1].desc;
+  if (!fits || y.cols != width || y.tokens != q.tokens || region.cols() != kv_dim) {
+    refuse(node, ErrorCode::bad_model,
+           fmt::format("q is {}, the KV region {}, the output {}; expected {} heads over {} KV heads of {}",
+                       to_string(placed.sources[0].desc), to_string(region), to_string(placed.output.desc),
+                       op.n_heads, op.n_kv_heads, op.head_dim));
+  }
+  const KvPlace kv = kv_place(placed, kv_dim, op.format);
+  const int32_t* window = window_data(encoder, placed, op.window, q.tokens);
+  check_windows(encoder, node, op.window, window, q.tokens, kv.n_ctx);
+
+  const int64_t group = op.n_heads / op.n_kv_heads;
+  const int64_t block_tokens = std::clamp<int64_t>(block_queries / group, 1, most_block_tokens);
+  const Call call{.kernels = &encoder.kernels,
+                  .kv = KvReader(encoder.kernels, kv, op.head_dim),
+                  .q = q.data,
+                  .y = y.data,
+                  .q_stride = q.cols,
+                  .y_stride = y.cols,
+                  .n_heads = op.n_heads,
+                  .n_kv_heads = op.n_kv_heads,
+                  .head_dim = op.head_dim,
+                  .tokens = q.tokens,
+                  .block_tokens = block_tokens,
+                  .scale = op.scale,
+                  .plan = plan_of(encoder, op.window, window, q.tokens, block_tokens)};
+  encoder.need_scratch(Desk::bytes(call));
+  std::vector<Access> reads{q.access(), kv.k_access(), kv.v_access()};
+  if (q.tokens <= chunked_tokens) {
+    // Runs may name a cell more than once, but each is no longer than the region.
+    const int64_t most_rows = op.window == WindowKind::runs ? kv.n_ctx * max_window_runs : kv.n_ctx;
+    emit_chunks(encoder, call, most_rows, std::move(reads), y.access());
+  } else {
+    emit_blocks(encoder, call, std::move(reads), y.access());
+  }
+}
+
+}  // namespace minfer::cpu

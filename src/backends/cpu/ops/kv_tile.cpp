@@ -1,0 +1,73 @@
+#include "backends/cpu/ops/kv_tile.h"
+
+#include <cstring>
+
+namespace minfer::cpu {
+namespace {
+
+constexpr int64_t block = 32;  ///< elements of a q8_0 block
+
+/// Where a window row is: its cell and how many rows follow it in neighbouring cells.
+struct Spot {
+  int64_t cell, together;
+};
+
+Spot spot(const VisibleRows& window, int64_t row) {
+  int run = 0;
+  while (row >= window.runs[size_t(run)].length) row -= window.runs[size_t(run++)].length;
+  const VisibleRows::Run& at = window.runs[size_t(run)];
+  return {at.cell + row, at.length - row};
+}
+
+}  // namespace
+
+/// A head whose width is no multiple of 32 begins and ends inside q8_0 blocks: whole blocks are decoded and
+/// the tile points at the head's first element.
+int64_t KvReader::tile_stride() const {
+  if (kv_.format != KvFormat::q8_0 || head_dim_ % block == 0) return head_dim_;
+  return (head_dim_ + 2 * block - 1) / block * block;
+}
+
+void KvReader::load_row(const std::byte* row, int64_t head, float* to) const {
+  const int64_t first = head * head_dim_;
+  switch (kv_.format) {
+    case KvFormat::f32:
+      std::memcpy(to, reinterpret_cast<const float*>(row) + first, size_t(head_dim_) * sizeof(float));
+      return;
+    case KvFormat::f16:
+      kernels_->load_f16(to, reinterpret_cast<const uint16_t*>(row) + first, head_dim_);
+      return;
+    case KvFormat::q8_0: {
+      const int64_t begin = first / block * block;
+      const int64_t end = (first + head_dim_ + block - 1) / block * block;
+      kernels_->load_q8_0(to, row + row_bytes(DType::q8_0, begin), end - begin);
+      return;
+    }
+  }
+}
+
+KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head,
+                      float* memory) const {
+  const Spot first = spot(window, begin);
+  if (kv_.format == KvFormat::f32 && first.together >= rows) {
+    const size_t at = size_t(first.cell) * kv_.row_bytes;
+    const int64_t column = head * head_dim_;
+    return {reinterpret_cast<const float*>(kv_.k + at) + column,
+            reinterpret_cast<const float*>(kv_.v + at) + column, kv_.kv_dim, rows};
+  }
+  const int64_t stride = tile_stride();
+  float* k = memory;
+  float* v = memory + attn_tile_rows * stride;
+  for (int64_t j = 0; j < rows;) {
+    const Spot here = spot(window, begin + j);
+    for (int64_t i = 0; i < here.together && j < rows; ++i, ++j) {
+      const size_t at = size_t(here.cell + i) * kv_.row_bytes;
+      load_row(kv_.k + at, head, k + j * stride);
+      load_row(kv_.v + at, head, v + j * stride);
+    }
+  }
+  const int64_t lead = stride == head_dim_ ? 0 : head * head_dim_ % block;
+  return {k + lead, v + lead, stride, rows};
+}
+
+}  // namespace minfer::cpu

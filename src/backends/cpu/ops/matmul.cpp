@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/cpu/ops/ops.h"
+
+namespace minfer::cpu {
+namespace {
+
+constexpr int64_t row_step = 16;                   ///< shares are whole multiples of the kernels' row block
+constexpr int64_t activations_cached = 128 << 10;  ///< bytes of activations that stay in L2 beside weights
+
+/// Tokens a call takes at once: their activations stay cached while the rows of the share pass by.
+int64_t tokens_at_once(int64_t bytes_per_token) {
+  return std::max<int64_t>(16, activations_cached / bytes_per_token / 16 * 16);
+}
+
+struct Call {
+  float* y;
+  int64_t y_stride;
+  const std::byte* weight;
+  size_t weight_row_bytes;
+  const float* bias;  ///< null if there is none
+  int64_t cols, tokens;
+
+  void add_bias(const KernelTable& kernels, Range rows, int64_t first, int64_t count) const {
+    if (bias == nullptr) return;
+    for (int64_t t = first; t < first + count; ++t) {
+      float* at = y + t * y_stride + rows.begin;
+      kernels.add_f32(at, at, bias + rows.begin, rows.end - rows.begin);
+    }
+  }
+};
+
+void emit_quantised(Encoder& encoder, DType type, const Call& call, int64_t rows, const Values& y,
+                    const Values& x) {
+  encoder.quantise(x);
+  encoder.need_scratch(matmul_scratch_bytes(type, x.cols));
+  const auto work = [call, rows, store = encoder.q8(), kernels = &encoder.kernels,
+                     kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
+    const Range mine = share(rows, row_step, lane.worker);
+    if (mine.begin == mine.end) return;
+    const Q8Rows all = q8_rows(store->memory.data(), call.cols, call.tokens);
+    const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
+    const int64_t blocks = call.cols / 32, step = tokens_at_once(call.cols);
+    for (int64_t t = 0; t < call.tokens; t += step) {
+      const int64_t count = std::min(step, call.tokens - t);
+      const Q8Rows part{all.q + t * call.cols, all.d + t * blocks, all.sum + t * blocks, call.cols};
+      kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
+             mine.end - mine.begin, part, count, lane.scratch);
+      call.add_bias(*kernels, mine, t, count);
+    }
+  };
+  encoder.step({"matmul", work, {encoder.q8_access()}, {y.access()}});
+}
+
+void emit_float(Encoder& encoder, DType type, const Call& call, int64_t rows, const Values& y,
+                const Values& x) {
+  const auto work = [call, rows, x = x.data, kernels = &encoder.kernels,
+                     kernel = matmul_f(encoder.kernels, type)](const Lane& lane) {
+    const Range mine = share(rows, row_step, lane.worker);
+    if (mine.begin == mine.end) return;
+    const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
+    const int64_t step = tokens_at_once(call.cols * int64_t(sizeof(float)));
+    for (int64_t t = 0; t < call.tokens; t += step) {
+      const int64_t count = std::min(step, call.tokens - t);
+      kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
+             mine.end - mine.begin, x + t * call.cols, call.cols, call.cols, count);
+      call.add_bias(*kernels, mine, t, count);
+    }
+  };
+  encoder.step({"matmul", work, {x.access()}, {y.access()}});
+}
+
+}  // namespace
+
+void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Values& y, const Values& x) {
+  const WeightRef& w = op.weight;
+  const std::byte* weight = encoder.weight(node, w);
+  const float* bias = op.bias ? encoder.vector(node, *op.bias, w.rows) : nullptr;
+  const Call call{y.data, y.cols, weight, row_bytes(w.type, w.cols), bias, w.cols, x.tokens};
+  if (is_quantised(w.type)) {
+    emit_quantised(encoder, w.type, call, w.rows, y, x);
+  } else {
+    emit_float(encoder, w.type, call, w.rows, y, x);
+  }
+}
+
+void encode_matmul(Encoder& encoder, const PlacedNode& placed) {
+  const Node& node = *placed.node;
+  const MatMul& op = std::get<MatMul>(node.op);
+  Values x = source(placed, 0);
+  const Values y = output(placed);
+  // A fused op's output is wider than what the next matmul reads of it; it has one row.
+  const bool fits = x.cols == op.weight.cols || (x.tokens == 1 && x.cols > op.weight.cols);
+  if (!fits || y.cols != op.weight.rows || y.tokens != x.tokens) {
+    refuse(node, ErrorCode::bad_model,
+           fmt::format("the source is {}, the output {}, the weight {} [{}, {}]",
+                       to_string(placed.sources[0].desc), to_string(placed.output.desc), op.weight.name,
+                       op.weight.cols, op.weight.rows));
+  }
+  x.cols = op.weight.cols;
+  emit_matmul(encoder, node, op, y, x);
+}
+
+}  // namespace minfer::cpu

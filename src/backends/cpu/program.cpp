@@ -1,0 +1,52 @@
+#include "backends/cpu/program.h"
+
+#include <algorithm>
+
+namespace minfer::cpu {
+namespace {
+
+bool overlap(const Access& a, const Access& b) {
+  const auto* a0 = static_cast<const std::byte*>(a.begin);
+  const auto* b0 = static_cast<const std::byte*>(b.begin);
+  return std::less<>()(a0, b0 + b.bytes) && std::less<>()(b0, a0 + a.bytes);
+}
+
+bool overlap(const std::vector<Access>& a, const std::vector<Access>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Access& x) {
+    return std::any_of(b.begin(), b.end(), [&](const Access& y) { return overlap(x, y); });
+  });
+}
+
+bool must_follow(const Step& earlier, const Step& later) {
+  if (earlier.solo && later.solo) return false;
+  return overlap(earlier.writes, later.reads) || overlap(earlier.writes, later.writes) ||
+         overlap(earlier.reads, later.writes);
+}
+
+}  // namespace
+
+void plan_barriers(std::vector<Step>& steps) {
+  size_t open = 0;  // steps [open, i) run without a barrier between them
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (size_t j = open; j < i; ++j) {
+      if (!must_follow(steps[j], steps[i])) continue;
+      steps[i].barrier_before = true;
+      open = i;
+      break;
+    }
+  }
+}
+
+void CpuProgram::run(ThreadPool& pool) {
+  for (const auto& check : checks) check();
+  for (const auto& prepare : prepares) prepare();
+  pool.run([this](const Worker& worker) {
+    const Lane lane{worker, scratch.data() + size_t(worker.index) * scratch_bytes};
+    for (const Step& step : steps) {
+      if (step.barrier_before) worker.barrier();
+      if (!step.solo || worker.index == 0) step.work(lane);
+    }
+  });
+}
+
+}  // namespace minfer::cpu
