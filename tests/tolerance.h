@@ -40,6 +40,15 @@ constexpr double attention(double rows, double states, double score_error, doubl
 /// Published weights of the half-range attention case, given to three digits.
 inline constexpr double half_range_case = 1e-3;
 
+/// Absolute, for an integer dot over blocks of 32 whose parts' magnitudes (scale * q and minimum apart) add
+/// up to `magnitude`: at most two roundings in a block's factor, and two fmas a block on the way of the
+/// first.
+constexpr double quantised_dot(double blocks, double magnitude) { return (2 + 2 * blocks) * u * magnitude; }
+
+/// In steps of a block's scale d: half of one, and the roundings of d, of 127 / amax and of their products,
+/// each of 127 steps at most.
+inline constexpr double q8_step = 0.5 + 4 * 127 * u;
+
 // Ops through a backend.
 
 /// Relative: silu, then one product.
@@ -77,13 +86,5 @@ inline constexpr double kv_f16 = 4 * 0x1p-11;
 /// Added by q8_0 keys and values: each is off by at most half a step of 1/127 of its block's largest; the
 /// same four errors, and as much again for the f16 scale.
 inline constexpr double kv_q8_0 = 2 * 4 * 0.5 / 127;
-/// Absolute, for an integer dot over blocks of 32 whose parts' magnitudes (scale * q and minimum apart) add
-/// up to `magnitude`: at most two roundings in a block's factor, and two fmas a block on the way of the
-/// first.
-constexpr double quantised_dot(double blocks, double magnitude) { return (2 + 2 * blocks) * u * magnitude; }
-
-/// In steps of a block's scale d: half of one, and the roundings of d, of 127 / amax and of their products,
-/// each of 127 steps at most.
-inline constexpr double q8_step = 0.5 + 4 * 127 * u;
 
 }  // namespace minfer::tol
