@@ -1,0 +1,195 @@
+#pragma once
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "backends/cpu/isa/quant_matmul.h"
+
+/// The vectors that quant_formats.h and quant_matmul.h are written in, for AVX2: eight rows.
+namespace minfer::cpu::avx2 {
+
+struct Simd {
+  using Bytes = __m256i;
+  using Words = __m256i;
+  using Floats = __m256;
+  static constexpr int rows = 8;
+  static constexpr int signed_offset = 0;
+  /// Two groups by three tokens: six sums of floats and six of integers in sixteen registers.
+  template <class F>
+  static constexpr int tile_tokens = 3;
+
+  static __m128i load_16_bytes(const std::byte* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  /// Bytes 0..15 of p and of p + step.
+  static Bytes load_every_fourth(const std::byte* p, size_t step) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_16_bytes(p)), load_16_bytes(p + step), 1);
+  }
+  /// Four words of four rows in each half: from words of a row together to rows of a word together.
+  static void transpose(Bytes* v) {
+    const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
+    const __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+    v[0] = _mm256_unpacklo_epi64(a, c);
+    v[1] = _mm256_unpackhi_epi64(a, c);
+    v[2] = _mm256_unpacklo_epi64(b, d);
+    v[3] = _mm256_unpackhi_epi64(b, d);
+  }
+  static int word_at(const std::byte* p) {
+    int w;
+    std::memcpy(&w, p, sizeof w);
+    return w;
+  }
+  static Words load_words(const std::byte* p, size_t s) {
+    return _mm256_setr_epi32(word_at(p), word_at(p + s), word_at(p + 2 * s), word_at(p + 3 * s),
+                             word_at(p + 4 * s), word_at(p + 5 * s), word_at(p + 6 * s), word_at(p + 7 * s));
+  }
+  static Floats load_halves(const std::byte* p, size_t stride) {
+    __m128i v = _mm_setzero_si128();
+    quant::static_for<8>([&](auto i) {
+      int16_t half;
+      std::memcpy(&half, p + i * stride, sizeof half);
+      v = _mm_insert_epi16(v, half, i);
+    });
+    return _mm256_cvtph_ps(v);
+  }
+  static Floats low_half(Words v) { return high_half(_mm256_slli_epi32(v, 16)); }
+  static Floats high_half(Words v) {
+    const __m256i h = _mm256_srli_epi32(v, 16);
+    return _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1)));
+  }
+
+  static Words words(Bytes v) { return v; }
+  template <int mask>
+  static Bytes bits(Bytes v) {
+    return _mm256_and_si256(v, _mm256_set1_epi8(mask));
+  }
+  /// Bits shifted up (or down, where n < 0) that arrive inside `mask`, which no bit of a neighbour byte does.
+  template <int n, int mask>
+  static Bytes shift_bits(Bytes v) {
+    if constexpr (n >= 0) return bits<mask>(_mm256_slli_epi16(v, n));
+    if constexpr (n < 0) return bits<mask>(_mm256_srli_epi16(v, -n));
+  }
+  static Bytes low_nibbles(Bytes v) { return bits<15>(v); }
+  static Bytes high_nibbles(Bytes v) { return shift_bits<-4, 15>(v); }
+  static Bytes bit_or(Bytes a, Bytes b) { return _mm256_or_si256(a, b); }
+  static Bytes from_signed(Bytes v) { return v; }
+  /// Byte i of each word in all four of its bytes.
+  template <int i>
+  static Bytes spread_byte(Words v) {
+    return _mm256_shuffle_epi8(v, _mm256_add_epi8(_mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0,
+                                                                    0x04040404, 0x08080808, 0x0c0c0c0c),
+                                                  _mm256_set1_epi8(i)));
+  }
+  /// 16 in each byte that has its bit of `bit_of_byte` set.
+  static Bytes sixteen_where(Bytes v, uint32_t bit_of_byte) {
+    const __m256i bit = _mm256_set1_epi32(int(bit_of_byte));
+    return bits<16>(_mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit));
+  }
+  template <int i>
+  static Words byte(Words v) {
+    return _mm256_and_si256(_mm256_srli_epi32(v, 8 * i), _mm256_set1_epi32(255));
+  }
+  template <int i>
+  static Words signed_byte(Words v) {
+    return _mm256_srai_epi32(_mm256_slli_epi32(v, 24 - 8 * i), 24);
+  }
+
+  static Floats broadcast(float v) { return _mm256_set1_ps(v); }
+  static Floats load(const float* p) { return _mm256_loadu_ps(p); }
+  static void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+  static Floats to_floats(Words v) { return _mm256_cvtepi32_ps(v); }
+  static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+  static Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+  static Floats negate(Floats v) { return _mm256_xor_ps(v, _mm256_set1_ps(-0.0f)); }
+
+  static Words four_activations(const int8_t* q) {
+    int v;
+    std::memcpy(&v, q, sizeof v);
+    return _mm256_set1_epi32(v);
+  }
+
+  /// isum = the exact dots of one block; for two_scales, of its halves times their factors.
+  template <class F, int groups, int tokens>
+  [[gnu::always_inline]] static void dot(Words (&isum)[groups][tokens],
+                                         const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
+    if constexpr (F::kind == quant::Kind::two_scales) {
+      Words half[groups][tokens], offset_sum[tokens];
+      sum_products<F, 0, 4>(half, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        offset_sum[t] = times_offset_sum<F::offset>(x.q + t * x.cols);
+        for (int g = 0; g < groups; ++g) {
+          isum[g][t] = _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], offset_sum[t]), blocks[g].factor[0]);
+        }
+      });
+      sum_products<F, 4, 8>(half, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        const __m256i rest =
+            _mm256_sub_epi32(_mm256_set1_epi32(F::offset * x.sum[t * x.blocks]), offset_sum[t]);
+        for (int g = 0; g < groups; ++g) {
+          isum[g][t] = _mm256_add_epi32(
+              isum[g][t], _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], rest), blocks[g].factor[1]));
+        }
+      });
+    } else {
+      sum_products<F, 0, 8>(isum, blocks, x);
+      if constexpr (F::offset != 0) {
+        quant::static_for<tokens>([&](auto t) {
+          const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
+          for (int g = 0; g < groups; ++g) isum[g][t] = _mm256_sub_epi32(isum[g][t], offset_sum);
+        });
+      }
+    }
+  }
+
+ private:
+  /// Products of a word that 16-bit sums can hold: each is at most 2 * largest * 127.
+  template <class F>
+  static constexpr int exact_words = 32767 / (2 * F::largest * 127);
+
+  /// Sums words [first, end) of each row times the tokens' bytes.
+  template <class F, int first, int end, int groups, int tokens, class Block>
+  [[gnu::always_inline]] static void sum_products(Words (&isum)[groups][tokens], const Block* blocks,
+                                                  const quant::Tokens& x) {
+    constexpr int run =
+        exact_words<F> < end - first ? (exact_words<F> >= 4 ? 4 : exact_words<F>) : end - first;
+    quant::static_for<(end - first) / run>([&](auto part) {
+      Words pairs[groups][tokens];
+      quant::static_for<run>([&](auto i) {
+        constexpr int word = first + part * run + i;
+        quant::static_for<tokens>([&](auto t) {
+          const __m256i a = four_activations(x.q + t * x.cols + 4 * word);
+          quant::static_for<groups>([&](auto g) {
+            const __m256i product = multiply_pairs<F>(blocks[g].q[word], a);
+            pairs[g][t] = i == 0 ? product : _mm256_add_epi16(pairs[g][t], product);
+          });
+        });
+      });
+      quant::static_for<tokens>([&](auto t) {
+        quant::static_for<groups>([&](auto g) {
+          const __m256i sum = _mm256_madd_epi16(pairs[g][t], _mm256_set1_epi16(1));
+          isum[g][t] = part == 0 ? sum : _mm256_add_epi32(isum[g][t], sum);
+        });
+      });
+    });
+  }
+
+  /// vpmaddubsw takes unsigned weights: signed ones give their sign to the activations, which are never -128.
+  template <class F>
+  [[gnu::always_inline]] static __m256i multiply_pairs(__m256i q, __m256i a) {
+    if constexpr (F::largest == 128) return _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(a, q));
+    return _mm256_maddubs_epi16(q, a);
+  }
+
+  /// offset * the sum of 16 activations, in every word.
+  template <int offset>
+  static __m256i times_offset_sum(const int8_t* q) {
+    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+    const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), a);
+    __m128i sum = _mm_madd_epi16(pairs, _mm_set1_epi16(offset));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
+    return _mm256_broadcastd_epi32(sum);
+  }
+};
+
+}  // namespace minfer::cpu::avx2
