@@ -121,13 +121,12 @@ const int32_t* Encoder::indices(const Node& node, const Operand& operand, int64_
 void Encoder::quantise(const Values& x) {
   if (quantised_.data == x.data && quantised_.cols == x.cols && quantised_.tokens == x.tokens) return;
   program_.q8.bytes = std::max(program_.q8.bytes, q8_bytes(x.cols, x.tokens));
-  const bool solo = x.elements() <= solo_elements;
-  const auto work = [x, solo, store = q8(), kernel = kernels.quantise_q8](const Lane& lane) {
+  const auto work = [x, store = q8(), kernel = kernels.quantise_q8](const Lane& lane) {
     const Q8Rows rows = q8_rows(store->memory.data(), x.cols, x.tokens);
     // Blocks are independent, so one token is shared by blocks and many by tokens.
     const int64_t block = 32, blocks = x.cols / block;
     const int64_t step = x.tokens == 1 ? 16 : blocks;
-    const Range mine = solo ? Range{0, x.tokens * blocks} : share(x.tokens * blocks, step, lane.worker);
+    const Range mine = share(x.tokens * blocks, step, lane.worker);
     if (mine.begin == mine.end) return;
     for (int64_t at = mine.begin; at < mine.end;) {
       const int64_t n = std::min(mine.end - at, blocks - at % blocks);
@@ -135,7 +134,7 @@ void Encoder::quantise(const Values& x) {
       at += n;
     }
   };
-  step({"quantise_q8", work, {x.access()}, {q8_access()}, solo});
+  step({"quantise_q8", work, {x.access()}, {q8_access()}, x.elements() <= solo_elements});
   quantised_ = x;
 }
 
