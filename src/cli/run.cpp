@@ -1,0 +1,72 @@
+#include <csignal>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/chat_prompt.h"
+#include "cli/commands.h"
+#include "cli/model_store.h"
+#include "cli/output.h"
+#include "cli/text_input.h"
+
+namespace minfer::cli {
+namespace {
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler writes it");
+
+/// The first Ctrl-C ends the answer; SA_RESETHAND gives the second one back its default, to end the process.
+void catch_first_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+std::string read_prompt(const RunOptions& options) {
+  return options.prompt_file.empty() ? options.prompt : read_text_file(options.prompt_file);
+}
+
+std::vector<Token> prompt_tokens(const RunOptions& options, const Tokenizer& tokenizer) {
+  const std::string text = read_prompt(options);
+  if (!options.raw) return chat_prompt(tokenizer, options.system, text);
+  if (!options.system.empty())
+    throw Error(ErrorCode::bad_request, "--system has no place in a raw prompt", "write it into the prompt");
+  return tokenizer.encode(text, {.add_bos = true, .parse_special = true});
+}
+
+double rate(int64_t tokens, double seconds) { return seconds > 0 ? double(tokens) / seconds : 0; }
+
+void report(const GenerateResult& result) {
+  // The first generated token comes out of the prompt's pass: the decoding time holds one pass less.
+  log(LogLevel::info, "prompt {} tokens, {:.1f} tokens/s; generated {} tokens, {:.1f} tokens/s",
+      result.prompt_tokens, rate(result.prompt_tokens, result.prompt_seconds), result.generated_tokens,
+      rate(std::max<int64_t>(result.generated_tokens - 1, 0), result.generate_seconds));
+  if (result.reason == StopReason::context_full)
+    log(LogLevel::warning, "stopped: the context is full; --n-ctx makes it larger");
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  const auto model = Model::load(find_model(options.model));
+  const std::vector<Token> prompt = prompt_tokens(options, model->tokenizer());
+  if (prompt.empty())
+    throw Error(ErrorCode::bad_request, "the prompt is empty", "give the model at least one character");
+  const auto session = Session::create(model, options.session);
+
+  GenerateParams params = options.generate;
+  params.cancel = &interrupted;
+  catch_first_interrupt();
+  bool reader_left = false, at_line_start = true;
+  const GenerateResult result = generate(*session, prompt, params, [&](std::string_view text) {
+    at_line_start = text.ends_with('\n');
+    reader_left = !write_out(text);
+    return !reader_left;
+  });
+  if (reader_left) return exit_ok;
+  if (!at_line_start && !write_out("\n")) return exit_ok;
+  report(result);
+  return interrupted ? exit_interrupted : exit_ok;
+}
+
+}  // namespace minfer::cli
