@@ -47,9 +47,10 @@ inline constexpr double half_range_case = 1e-3;
 /// within sum16_roundings(512) * u = 2.2e-6 of its own magnitude, adding up like independent errors.
 inline constexpr double logits_float = 1e-5;
 
-/// Block-quantised weights: the CPU rounds a matmul's activations to 8 bits, one scale per 32 values. The bar
-/// is the smallest error another CPU engine of this design showed on the same files.
-inline constexpr double logits_quant = 1.2e-2;
+/// Block-quantised weights: the CPU rounds a matmul's activations to 8 bits, one scale per 32 values. The bars
+/// are the largest errors that another CPU engine of this design showed on the same files.
+inline constexpr double logits_quant = 2.3e-2;    ///< Q4_0 to Q8_0
+inline constexpr double logits_quant_k = 3.7e-2;  ///< Q4_K, Q5_K, Q6_K
 
 /// Added by f16 keys and values: each is off by at most 2^-11 of itself; four such errors (K and V in two
 /// layers) in the same direction.
@@ -66,5 +67,23 @@ constexpr double quantised_dot(double blocks, double magnitude) { return (2 + 2 
 /// In steps of a block's scale d: half of one, and the roundings of d, of 127 / amax and of their products,
 /// each of 127 steps at most.
 inline constexpr double q8_step = 0.5 + 4 * 127 * u;
+// Ops through a backend.
+
+/// Relative: silu, then one product.
+inline constexpr double swiglu = silu + u;
+
+/// Absolute, for an integer dot over `blocks` blocks of 32 whose contributions add up to `magnitude`: up to
+/// three products and two accumulations a block, each of which later accumulations round again.
+constexpr double dot_blocks(double blocks, double magnitude) { return (2 * blocks + 5) * u * magnitude; }
+
+/// Absolute: an activation of a block whose largest is `amax`, rounded to a multiple of amax / 127; the factor
+/// leaves room for the scale's own rounding.
+constexpr double activation_q8(double amax) { return amax / 254 * (1 + 256 * u); }
+
+/// Published value of the small-scale dot case, given to six digits.
+inline constexpr double small_scale_case = 1e-3;
+
+/// Absolute, per unit of |a| + |b|: the rotation, and cos and sin rounded from double.
+inline constexpr double rope_with_table = rope + u;
 
 }  // namespace minfer::tol

@@ -1,42 +1,53 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
-#include "graph/passes/passes.h"
-#include "graph/stages.h"
+#include "base/log.h"
+#include "graph/passes/rewrite.h"
 
+/// Stage 3: rewrites of the plain graph, each only where the backend that runs it has the kernel.
 namespace minfer {
 namespace {
 
-bool always(const GraphParams&) { return true; }
-bool qkv_wanted(const GraphParams& params) { return params.n_tokens == 1 && params.context.fuse_qkv; }
-bool ffn_wanted(const GraphParams& params) { return params.n_tokens == 1 && params.context.fuse_ffn; }
-
-constexpr FusionPass table[] = {
-    {"swiglu", always, passes::swiglu},
-    {"fused_qkv_norm", qkv_wanted, passes::fused_qkv_norm},
-    {"fused_qkv", qkv_wanted, passes::fused_qkv},
-    {"fused_ffn", ffn_wanted, passes::fused_ffn},
+// In running order: fused_ffn looks for the nodes that swiglu makes.
+constexpr Pass passes[] = {
+    {"swiglu", fuse_swiglu},
+    {"fused_qkv", fuse_qkv},
+    {"fused_qkv_norm", fuse_qkv_norm},
+    {"fused_ffn", fuse_ffn},
 };
 
 }  // namespace
 
-std::span<const FusionPass> fusion_passes() { return table; }
+std::span<const Pass> all_passes() { return passes; }
+
+bool FuseContext::supported(const Node& fused) const {
+  return backends[size_t(fused.backend)]->supports(fused).ok;
+}
+
+void check_disabled_passes(const std::set<std::string>& disabled) {
+  for (const std::string& wanted : disabled) {
+    std::string known;
+    bool exists = false;
+    for (const Pass& pass : passes) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", pass.name);
+      exists = exists || pass.name == wanted;
+    }
+    if (!exists) {
+      throw Error(
+          ErrorCode::bad_request,
+          fmt::format("disabling pass '{}': there is no such pass, expected one of {}", wanted, known),
+          "the names are those of --disable-pass");
+    }
+  }
+}
 
 void fuse(Graph& graph, const GraphParams& params, Backends backends) {
-  const auto& disabled = params.context.disabled_passes;
-  for (const std::string& name : disabled) {
-    if (std::any_of(std::begin(table), std::end(table), [&](const FusionPass& p) { return p.name == name; }))
-      continue;
-    std::string names;
-    for (const FusionPass& pass : table) names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
-    throw Error(ErrorCode::bad_request, fmt::format("no fusion pass `{}`", name), "the passes are: " + names);
-  }
-  for (const FusionPass& pass : table) {
-    if (!pass.wanted(params) || disabled.count(std::string(pass.name))) continue;
-    pass.run(graph, backends);
-    verify(graph, Stage::fuse);
+  const FuseContext context{params, backends};
+  for (const Pass& pass : passes) {
+    if (params.context.disabled_passes.count(std::string(pass.name)) != 0) continue;
+    const int rewritten = pass.run(graph, context);
+    log(LogLevel::debug, "pass {}: {} places", pass.name, rewritten);
+    verify(graph, Stage::fuse, backends.size());
   }
 }
 

@@ -1,112 +1,100 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "base/error.h"
-#include "base/log.h"
-#include "graph/execute.h"
+#include "graph/executor.h"
+#include "graph/node_rules.h"
 
+/// Stage 5: splits are encoded once, then run one after the other; values cross through host memory.
 namespace minfer {
 
-std::vector<Split> make_splits(const Graph& graph) {
-  std::vector<Split> splits;
-  for (const Node& node : graph.nodes) {
-    if (node.dead || std::holds_alternative<Input>(node.op)) continue;
-    if (splits.empty() || splits.back().backend != node.backend) splits.push_back({node.backend, {}, {}});
-    Split& split = splits.back();
-    split.nodes.push_back(node.id);
-    for (NodeId source : node.sources) {
-      if (graph.nodes[size_t(source)].backend == split.backend) continue;
-      if (std::find(split.incoming.begin(), split.incoming.end(), source) == split.incoming.end())
-        split.incoming.push_back(source);
+Executor::Executor(uint64_t uid, Graph graph, std::vector<Split> splits, Placement placement,
+                   const Allocator& allocator, Backends backends)
+    : uid_(uid),
+      graph_(std::move(graph)),
+      splits_(std::move(splits)),
+      placement_(std::move(placement)),
+      backends_(backends),
+      inputs_(graph_.inputs.size()) {
+  for (const Split& split : splits_) {
+    for (const Crossing& crossing : split.crossings) {
+      staged_[{crossing.value, split.backend}] = placement_.staging[size_t(crossing.staging)];
     }
-  }
-  return splits;
-}
-
-PlacedExecutable::PlacedExecutable(uint64_t uid, Graph graph, std::vector<Backend*> backends,
-                                   Allocator& allocator)
-    : uid_(uid), graph_(std::move(graph)), backends_(std::move(backends)) {
-  placement_ = allocator.place(graph_);
-  verify_placement(graph_, placement_);
-  for (Split& split : make_splits(graph_)) encode(std::move(split), allocator);
-  if (const char* trace = std::getenv("MINFER_GRAPH_TRACE"); trace && *trace && *trace != '0') print_splits();
-}
-
-void PlacedExecutable::encode(Split split, Allocator& allocator) {
-  EncodedSplit encoded{std::move(split), {}, nullptr};
-  std::map<NodeId, Buffer*> arrived;
-  for (NodeId id : encoded.split.incoming) {
-    encoded.staging.push_back(
-        allocator.allocate_staging(encoded.split.backend, graph_.nodes[size_t(id)].desc.bytes()));
-    arrived[id] = encoded.staging.back().get();
-  }
-  std::vector<PlacedNode> placed;
-  for (NodeId id : encoded.split.nodes) {
-    const Node& node = graph_.nodes[size_t(id)];
-    PlacedNode& p = placed.emplace_back();
-    p.node = &node;
-    p.n_ctx = graph_.n_ctx;
-    if (const auto use = kv_use(node.op)) p.kv = allocator.kv(use->layer);
-    p.output = {placement_[size_t(id)].buffer, node.desc};
-    for (NodeId source : node.sources) {
-      const auto staged = arrived.find(source);
-      p.sources.push_back({staged == arrived.end() ? placement_[size_t(source)].buffer : staged->second,
-                           graph_.nodes[size_t(source)].desc});
-    }
-  }
-  encoded.program = backends_[size_t(encoded.split.backend)]->encode(placed);
-  splits_.push_back(std::move(encoded));
-}
-
-void PlacedExecutable::print_splits() const {
-  for (size_t i = 0; i < splits_.size(); ++i) {
-    std::map<std::string_view, int> counts;
-    for (NodeId id : splits_[i].split.nodes) ++counts[op_name(graph_.nodes[size_t(id)].op)];
-    std::string line;
-    for (const auto& [op, count] : counts) line += fmt::format(" {} {}", count, op);
-    log_line(LogLevel::info,
-             fmt::format("graph {} split {} on {}: {} nodes, {} incoming:{}", uid_, i,
-                         backends_[size_t(splits_[i].split.backend)]->name(), splits_[i].split.nodes.size(),
-                         splits_[i].split.incoming.size(), line));
+    std::vector<PlacedNode> placed;
+    placed.reserve(split.nodes.size());
+    for (NodeId id : split.nodes) placed.push_back(resolve(graph_.nodes[size_t(id)], allocator));
+    programs_.push_back(backend(split.backend).encode(placed));
   }
 }
 
-void PlacedExecutable::set_input(InputKind kind, std::span<const int32_t> values) {
-  for (NodeId id : graph_.inputs) {
-    const Node& node = graph_.nodes[size_t(id)];
-    if (std::get<Input>(node.op).kind != kind) continue;
-    MINFER_CHECK(int64_t(values.size()) == node.desc.elements(), "an input is filled completely");
-    backends_[size_t(node.backend)]->copy_in(*placement_[size_t(id)].buffer, 0, std::as_bytes(values));
+PlacedNode Executor::resolve(const Node& node, const Allocator& allocator) const {
+  PlacedNode placed;
+  placed.node = &node;
+  placed.n_ctx = graph_.n_ctx;
+  placed.output = {placement_.values[size_t(node.id)], node.desc};
+  if (const auto use = kv_use(node.op)) placed.kv = allocator.kv(use->layer);
+  for (NodeId id : node.sources) {
+    const Node& source = graph_.nodes[size_t(id)];
+    const auto staged = staged_.find({id, node.backend});
+    Buffer* buffer = staged == staged_.end() ? placement_.values[size_t(id)] : staged->second;
+    MINFER_CHECK(buffer && (source.backend == node.backend || staged != staged_.end()),
+                 "a source lies on the backend that reads it, or is staged there");
+    placed.sources.push_back({buffer, visible_desc(source)});
+  }
+  return placed;
+}
+
+void Executor::set_input(InputKind kind, std::span<const int32_t> values) {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const Node& input = graph_.nodes[size_t(graph_.inputs[i])];
+    if (std::get<Input>(input.op).kind != kind) continue;
+    MINFER_CHECK(int64_t(values.size()) == input.desc.elements(), "an input is set whole");
+    backend(input.backend).copy_in(*placement_.values[size_t(input.id)], 0, std::as_bytes(values));
+    inputs_[i].assign(values.begin(), values.end());
     return;
   }
-  MINFER_CHECK(false, "the graph has an input of this kind");
+  MINFER_CHECK(false, "the graph has this input");
 }
 
-void PlacedExecutable::copy_incoming(EncodedSplit& encoded) {
-  for (size_t i = 0; i < encoded.split.incoming.size(); ++i) {
-    const Node& node = graph_.nodes[size_t(encoded.split.incoming[i])];
-    std::vector<std::byte> through(node.desc.bytes());
-    backends_[size_t(node.backend)]->copy_out(*placement_[size_t(node.id)].buffer, 0, through);
-    backends_[size_t(encoded.split.backend)]->copy_in(*encoded.staging[i], 0, through);
+/// A device refuses bad data before it starts, but with several splits an earlier one has then already
+/// written its KV rows. So cells are checked here, for the whole graph.
+void Executor::check_inputs() const {
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const Node& input = graph_.nodes[size_t(graph_.inputs[i])];
+    MINFER_CHECK(!inputs_[i].empty(), "every input is set before the first run");
+    if (std::get<Input>(input.op).kind != InputKind::cells) continue;
+    for (int32_t cell : inputs_[i]) {
+      if (cell >= 0 && cell < graph_.n_ctx) continue;
+      throw Error(
+          ErrorCode::bad_request,
+          fmt::format("running the graph: cell {} is out of range, expected 0 to {}", cell, graph_.n_ctx - 1),
+          "use a longer context");
+    }
   }
 }
 
-void PlacedExecutable::run() {
-  for (EncodedSplit& encoded : splits_) {
-    copy_incoming(encoded);
-    Backend& backend = *backends_[size_t(encoded.split.backend)];
-    backend.run(*encoded.program);
-    backend.wait();  // the next split is another backend's, or the caller reads the output
-  }
+void Executor::carry(const Crossing& crossing, int to) {
+  const Node& value = graph_.nodes[size_t(crossing.value)];
+  host_.resize(value.desc.bytes());
+  backend(value.backend).copy_out(*placement_.values[size_t(value.id)], 0, host_);
+  backend(to).copy_in(*placement_.staging[size_t(crossing.staging)], 0, host_);
 }
 
-void PlacedExecutable::read_output(size_t index, std::span<float> values) {
+void Executor::run() {
+  check_inputs();
+  for (size_t i = 0; i < splits_.size(); ++i) {
+    const Split& split = splits_[i];
+    if (i > 0) backend(splits_[i - 1].backend).wait();
+    for (const Crossing& crossing : split.crossings) carry(crossing, split.backend);
+    backend(split.backend).run(*programs_[i]);
+  }
+  if (!splits_.empty()) backend(splits_.back().backend).wait();
+}
+
+void Executor::read_output(size_t index, std::span<float> values) {
   MINFER_CHECK(index < graph_.outputs.size(), "the graph has this output");
-  const Node& node = graph_.nodes[size_t(graph_.outputs[index])];
-  MINFER_CHECK(int64_t(values.size()) == node.desc.elements(), "an output is read completely");
-  backends_[size_t(node.backend)]->copy_out(*placement_[size_t(node.id)].buffer, 0,
-                                            std::as_writable_bytes(values));
+  const Node& output = graph_.nodes[size_t(graph_.outputs[index])];
+  MINFER_CHECK(int64_t(values.size()) == output.desc.elements(), "an output is read whole");
+  backend(output.backend).copy_out(*placement_.values[size_t(output.id)], 0, std::as_writable_bytes(values));
 }
 
 }  // namespace minfer

@@ -1,67 +1,98 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
+#include <fstream>
 
+#include "base/error.h"
 #include "graph/stages.h"
 
 namespace minfer {
 namespace {
 
 std::string_view backend_name(const Node& node, Backends backends) {
-  return node.backend == unassigned ? "-" : backends[size_t(node.backend)]->name();
+  return node.backend == unassigned ? std::string_view("-") : backends[size_t(node.backend)]->name();
 }
 
-std::string_view fill_colour(std::string_view backend) {
-  if (backend.starts_with("metal")) return "lightblue";
-  if (backend.starts_with("cuda")) return "lightgreen";
-  if (backend == "cpu") return "lightyellow";
-  return "white";
+std::string_view colour(const Node& node, Backends backends) {
+  if (node.backend == unassigned) return "white";
+  const std::string_view name = backends[size_t(node.backend)]->name();
+  if (name.starts_with("metal")) return "lightblue";
+  if (name.starts_with("cuda")) return "lightgreen";
+  return "lightyellow";
 }
 
-/// Names come from model files: quotes and the marks of record labels are escaped.
-std::string dot_escaped(std::string_view text) {
+/// Weight names come from a file: whatever has a meaning in a record label is escaped, control bytes become
+/// question marks.
+std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (std::string_view("\"\\{}|<>").find(c) != std::string_view::npos) out += '\\';
-    out += (unsigned char)c < 0x20 ? '?' : c;
+    if (std::string_view("\"\\{}|<> ").find(c) != std::string_view::npos) out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
   }
   return out;
 }
 
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) {
+    throw Error(ErrorCode::io, fmt::format("writing {}: the file cannot be written", path.string()),
+                "choose another dump folder");
+  }
+}
+
 }  // namespace
 
-std::string dump_text(const Graph& graph, Backends backends, const std::vector<Placement>* placement) {
-  std::string out = fmt::format("graph: {} nodes, {} cells\n", graph.nodes.size(), graph.n_ctx);
+std::string dump_text(const Graph& graph, Backends backends, std::span<const std::string> notes) {
+  std::string text;
   for (const Node& node : graph.nodes) {
-    out += fmt::format("{:4} {:<28} {:<16} {:<22} {:<8} ({})", node.id, node.name, op_name(node.op),
-                       to_string(node.desc), backend_name(node, backends), fmt::join(node.sources, ", "));
-    if (node.dead) out += " dead";
-    if (placement && (*placement)[size_t(node.id)].buffer) {
-      out += fmt::format(" buffer {}", (*placement)[size_t(node.id)].slot);
-      if (const NodeId root = (*placement)[size_t(node.id)].alias_of; root >= 0)
-        out += fmt::format(" shared with {}", root);
-    }
-    out += '\n';
+    std::string sources;
+    for (NodeId source : node.sources) sources += fmt::format("{}{}", sources.empty() ? "" : ", ", source);
+    text += fmt::format("{:>4} {:<24} {} ({}) -> {} on {}{}", node.id, node.name, op_name(node.op), sources,
+                        to_string(node.desc), backend_name(node, backends), node.dead ? " dead" : "");
+    if (!notes.empty() && !notes[size_t(node.id)].empty()) text += "  " + notes[size_t(node.id)];
+    text += '\n';
   }
-  return out + fmt::format("outputs: {}\n", fmt::join(graph.outputs, ", "));
+  for (NodeId id : graph.outputs) text += fmt::format("output {}\n", id);
+  return text;
 }
 
 std::string dump_dot(const Graph& graph, Backends backends) {
-  std::string out = "digraph minfer {\n  rankdir=LR;\n  node [shape=record, style=filled];\n";
+  std::string text = "digraph minfer {\n  rankdir=LR;\n  node [shape=record, style=filled];\n";
   for (const Node& node : graph.nodes) {
     if (node.dead) continue;
-    const bool input = std::holds_alternative<Input>(node.op);
-    const bool output = std::find(graph.outputs.begin(), graph.outputs.end(), node.id) != graph.outputs.end();
-    const std::string_view colour = fill_colour(backend_name(node, backends));
-    if (input || output)
-      out += fmt::format("  n{} [shape=doublecircle, fillcolor={}, label=\"{} {}\"];\n", node.id, colour,
-                         input ? "INPUT" : "OUTPUT", dot_escaped(node.name));
-    else
-      out += fmt::format("  n{} [fillcolor={}, label=\"{{{}|{}}}\"];\n", node.id, colour,
-                         dot_escaped(node.name), op_name(node.op));
-    for (NodeId source : node.sources) out += fmt::format("  n{} -> n{};\n", source, node.id);
+    const bool is_input = std::holds_alternative<Input>(node.op);
+    const std::string_view op = op_name(node.op);
+    if (is_input) {
+      text += fmt::format("  n{} [shape=doublecircle, label=\"INPUT {}\", fillcolor={}];\n", node.id,
+                          escaped(node.name), colour(node, backends));
+    } else {
+      text += fmt::format("  n{} [label=\"{{{}|{}|{}}}\", fillcolor={}];\n", node.id, escaped(node.name), op,
+                          escaped(to_string(node.desc)), colour(node, backends));
+    }
+    for (NodeId source : node.sources) text += fmt::format("  n{} -> n{};\n", source, node.id);
   }
-  return out + "}\n";
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const NodeId id = graph.outputs[i];
+    text +=
+        fmt::format("  out{} [shape=doublecircle, label=\"OUTPUT {}\", fillcolor=white];\n  n{} -> out{};\n",
+                    i, escaped(graph.nodes[size_t(id)].name), id, i);
+  }
+  return text + "}\n";
+}
+
+void write_dump(const std::string& dir, std::string_view name, const Graph& graph, Backends backends,
+                std::span<const std::string> notes) {
+  const std::filesystem::path folder(dir);
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw Error(ErrorCode::io, fmt::format("creating dump folder {}: {}", dir, failed.message()),
+                "choose a folder that can be written");
+  }
+  write_file(folder / fmt::format("{}.txt", name), dump_text(graph, backends, notes));
+  write_file(folder / fmt::format("{}.dot", name), dump_dot(graph, backends));
 }
 
 }  // namespace minfer

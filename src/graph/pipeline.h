@@ -25,9 +25,11 @@ class Executable {
 };
 
 struct PipelineOptions {
-  bool explain = false;   ///< print assign's reasons and every refused device
-  std::string dump_dir;   ///< text and DOT of every stage, if set
-  size_t max_cached = 8;  ///< graphs kept, least recently used goes
+  bool explain = false;       ///< print assign's reasons and every refused device
+  std::string dump_dir;       ///< text and DOT of every stage, if set
+  size_t max_cached = 8;      ///< graphs kept, least recently used goes
+  bool check_reuse = false;   ///< build again on every hit and abort if the graph differs
+  bool reuse_buffers = true;  ///< false: every value has memory of its own, to find errors of liveness
 };
 
 /// build -> assign -> fuse -> alloc -> encode, with reuse; owns every buffer, the KV cache among them.
@@ -39,7 +41,7 @@ class Pipeline {
                                           PipelineOptions options);
   virtual ~Pipeline() = default;
   /// The cached executable of equal params, or a new one. Throws Error and keeps every earlier graph and all
-  /// KV.
+  /// KV. The reference lasts until max_cached other graphs were prepared; an output until another graph runs.
   virtual Executable& prepare(const GraphParams& params) = 0;
   /// KV regions of a layer, null before first use: for shifts, moves and sessions.
   virtual KvRegions kv(int layer) = 0;

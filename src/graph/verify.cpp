@@ -1,66 +1,116 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "graph/node_rules.h"
 #include "graph/stages.h"
 
 namespace minfer {
 namespace {
 
-void verify_node(const Graph& graph, const Node& node, size_t index) {
-  MINFER_CHECK(node.id == NodeId(index), "ids are dense");
-  std::vector<TensorDesc> described;
+std::string fault_of_sources(const Graph& graph, const Node& node) {
   for (NodeId source : node.sources) {
-    MINFER_CHECK(source >= 0 && source < node.id, "sources come first, so the graph has no cycle");
-    MINFER_CHECK(!graph.nodes[size_t(source)].dead, "no live node reads a replaced one");
-    described.push_back(graph.nodes[size_t(source)].desc);
+    if (source < 0 || source >= node.id) return fmt::format("source {} does not stand before it", source);
+    if (!node.dead && graph.nodes[size_t(source)].dead) return fmt::format("source {} is dead", source);
   }
-  if (std::holds_alternative<Input>(node.op))
-    MINFER_CHECK(index < graph.inputs.size() && graph.inputs[index] == node.id, "inputs stand at the head");
-  else
-    MINFER_CHECK(infer(node.op, described, graph.n_ctx) == node.desc, "shapes still follow from the ops");
+  return {};
 }
 
-/// A layer's rows are written before they are read: build order is the only thing that orders them.
-void verify_cache_order(const Graph& graph) {
-  std::map<int, NodeId> written;
+std::string fault_of_shape(const Graph& graph, const Node& node) {
+  try {
+    const TensorDesc inferred = infer_node(graph, node);
+    if (inferred == node.desc) return {};
+    return fmt::format("its shape is {}, inferred {}", to_string(node.desc), to_string(inferred));
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string fault_of_node(const Graph& graph, size_t index, Stage stage, size_t n_backends) {
+  const Node& node = graph.nodes[index];
+  if (node.id != NodeId(index)) return fmt::format("its id is {}, expected {}", node.id, index);
+  const bool is_input = std::holds_alternative<Input>(node.op);
+  const bool at_head = index < graph.inputs.size() && graph.inputs[index] == node.id;
+  if (is_input != at_head) return "inputs stand at the head, and nothing else does";
+  if (std::string fault = fault_of_sources(graph, node); !fault.empty()) return fault;
+  if (node.dead) return {};
+  if (stage != Stage::build && (node.backend < 0 || size_t(node.backend) >= n_backends)) {
+    return fmt::format("its backend is {}, expected 0 to {}", node.backend, n_backends - 1);
+  }
+  return is_input ? std::string() : fault_of_shape(graph, node);
+}
+
+/// A layer's regions have one width, format and backend, and the write stands before every read: nothing but
+/// build order makes a KvLoad wait for its store.
+std::string fault_of_kv(const Graph& graph) {
+  struct Seen {
+    const Node* first = nullptr;
+    const Node* reader = nullptr;
+  };
+  std::map<int, Seen> layers;
   for (const Node& node : graph.nodes) {
     const auto use = kv_use(node.op);
-    if (!use || node.dead) continue;
-    if (!std::holds_alternative<Attention>(node.op) && !std::holds_alternative<KvLoad>(node.op))
-      written[use->layer] = node.id;
-    if (std::holds_alternative<Attention>(node.op))
-      MINFER_CHECK(written.count(use->layer), "a layer stores its keys before attention reads them");
+    if (node.dead || !use) continue;
+    Seen& seen = layers[use->layer];
+    if (!seen.first) seen.first = &node;
+    const auto expected = kv_use(seen.first->op);
+    if (use->kv_dim != expected->kv_dim || use->format != expected->format) {
+      return fmt::format("node {} ({}): layer {} has KV rows of {} {}, expected {} {} as in node {}", node.id,
+                         node.name, use->layer, use->kv_dim, name(use->format), expected->kv_dim,
+                         name(expected->format), seen.first->id);
+    }
+    if (node.backend != seen.first->backend) {
+      return fmt::format("node {} ({}): its backend is not that of node {}, which shares its KV regions",
+                         node.id, node.name, seen.first->id);
+    }
+    if (use->writes && seen.reader) {
+      return fmt::format("node {} ({}) writes the KV regions of layer {} after node {} ({}) has read them",
+                         node.id, node.name, use->layer, seen.reader->id, seen.reader->name);
+    }
+    if (!use->writes) seen.reader = &node;
   }
+  return {};
 }
 
 }  // namespace
 
-void verify(const Graph& graph, Stage stage) {
+std::string find_fault(const Graph& graph, Stage stage, size_t n_backends) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    if (node.dead) continue;
-    verify_node(graph, node, i);
-    if (stage != Stage::build) MINFER_CHECK(node.backend != unassigned, "every live node has a backend");
+    const std::string fault = fault_of_node(graph, i, stage, n_backends);
+    if (!fault.empty()) return fmt::format("node {} ({}): {}", i, graph.nodes[i].name, fault);
   }
-  for (NodeId id : graph.outputs)
-    MINFER_CHECK(id >= 0 && size_t(id) < graph.nodes.size() && !graph.nodes[size_t(id)].dead,
-                 "outputs are live nodes");
-  verify_cache_order(graph);
-}
-
-void verify_placement(const Graph& graph, const std::vector<Placement>& placement) {
-  const std::vector<NodeId> last = last_uses(graph, placement);
-  for (const Node& node : graph.nodes) {
-    const Placement& place = placement[size_t(node.id)];
-    if (node.dead) MINFER_CHECK(!place.buffer, "a replaced node has no buffer");
-    if (!place.buffer || place.alias_of >= 0) continue;
-    MINFER_CHECK(place.buffer->bytes() >= node.desc.bytes(), "a buffer holds its value");
-    for (NodeId other = 0; other < node.id; ++other) {
-      const Placement& earlier = placement[size_t(other)];
-      if (earlier.slot != place.slot || earlier.alias_of >= 0 || !earlier.buffer) continue;
-      MINFER_CHECK(last[size_t(other)] < node.id, "two values that live at once never share a buffer");
+  for (const auto* list : {&graph.inputs, &graph.outputs}) {
+    for (NodeId id : *list) {
+      if (id < 0 || size_t(id) >= graph.nodes.size()) return fmt::format("node {} does not exist", id);
+      if (graph.nodes[size_t(id)].dead) return fmt::format("node {} is dead, and an input or output", id);
     }
   }
+  return fault_of_kv(graph);
+}
+
+void verify(const Graph& graph, Stage stage, size_t n_backends) {
+  const std::string fault = find_fault(graph, stage, n_backends);
+  if (!fault.empty()) log_line(LogLevel::error, fault);
+  MINFER_CHECK(fault.empty(), "a stage handed on a graph that breaks its promises");
+}
+
+std::string structural_difference(const Graph& a, const Graph& b) {
+  const size_t common = std::min(a.nodes.size(), b.nodes.size());
+  for (size_t i = 0; i < common; ++i) {
+    const Node &x = a.nodes[i], &y = b.nodes[i];
+    if (x.op != y.op) return fmt::format("node {}: op {} against {}", i, op_name(x.op), op_name(y.op));
+    if (x.desc != y.desc)
+      return fmt::format("node {}: shape {} against {}", i, to_string(x.desc), to_string(y.desc));
+    if (x.sources != y.sources) return fmt::format("node {}: the sources differ", i);
+  }
+  if (a.nodes.size() != b.nodes.size()) {
+    return fmt::format("{} nodes against {}", a.nodes.size(), b.nodes.size());
+  }
+  if (a.inputs != b.inputs || a.outputs != b.outputs) return "the inputs or outputs differ";
+  return {};
 }
 
 }  // namespace minfer

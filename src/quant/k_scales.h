@@ -1,20 +1,21 @@
 #pragma once
-#include "quant/blocks.h"
+#include <cstdint>
 
 namespace minfer::quant {
 
-/// The scale and minimum of one sub-block, 0 to 63 each.
-struct ScaleMin {
+/// Scale and minimum of one 32-value sub-block of Q4_K and Q5_K, each 0..63.
+struct KScale {
   int scale, min;
 };
 
-/// Q4_K and Q5_K pack eight 6-bit scales and eight 6-bit minimums into 12 bytes. Sub-blocks 0-3 take the low
-/// six bits of bytes j and j + 4; sub-blocks 4-7 take their low four bits from the nibbles of byte j + 4 and
-/// their upper two from the top bits of bytes j - 4 (scale) and j (minimum).
-inline ScaleMin k_scale_min(const std::byte* scales, int j) {
-  if (j < 4) return {byte_at(scales, j) & 63, byte_at(scales, j + 4) & 63};
-  const int packed = byte_at(scales, j + 4);
-  return {(packed & 15) | (byte_at(scales, j - 4) >> 6) << 4, (packed >> 4) | (byte_at(scales, j) >> 6) << 4};
+/// Unpacks sub-block `j` (0..7) from the 12 bytes that hold eight scales and eight minima of 6 bits.
+///
+/// Sub-blocks 0..3 lie plainly in the low six bits of bytes 0..3 (scales) and 4..7 (minima). Sub-blocks 4..7
+/// are split: low four bits in the nibbles of bytes 8..11 (scale low, minimum high), upper two bits in the
+/// two top bits that sub-blocks 0..3 left free.
+inline KScale unpack_k_scale(const uint8_t* packed, int j) {
+  if (j < 4) return {packed[j] & 63, packed[j + 4] & 63};
+  return {(packed[j + 4] & 15) | (packed[j - 4] >> 6) << 4, packed[j + 4] >> 4 | (packed[j] >> 6) << 4};
 }
 
 }  // namespace minfer::quant

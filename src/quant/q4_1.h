@@ -1,24 +1,27 @@
 #pragma once
-#include "quant/blocks.h"
+#include "quant/block.h"
 
 namespace minfer::quant {
 
-/// Q4_1: 32 unsigned 4-bit values with a scale and a minimum, 20 bytes (5 bits a weight).
+/// Q4_1: 32 values in 20 bytes, 5 bits a value.
 ///
-///   bytes 0-1   d: f16        bytes 2-3  m: f16
-///   bytes 4-19  qs: nibbles in the order of Q4_0
-///   value       nibble * d + m
-struct Q4_1 {
-  static constexpr int64_t elements = 32, bytes = 20;
-
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block), m = load_f16(block + 2);
-    for (int e = 0; e < 16; ++e) {
-      const uint8_t q = byte_at(block, 4 + e);
-      y[e] = float(q & 15) * d + m;
-      y[e + 16] = float(q >> 4) * d + m;
-    }
-  }
+///   x[e] = q[e] * d + m          q in 0..15
+///
+/// The affine form of Q4_0: m is the block's smallest value, d the distance between levels. Nibbles as in
+/// Q4_0.
+struct BlockQ4_1 {
+  Half d, m;
+  uint8_t qs[16];
 };
+static_assert(sizeof(BlockQ4_1) == 20);
+
+inline void decode_q4_1(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ4_1>(src);
+  const float d = block.d.value(), m = block.m.value();
+  for (int i = 0; i < 16; ++i) {
+    out[i] = float(block.qs[i] & 15) * d + m;
+    out[i + 16] = float(block.qs[i] >> 4) * d + m;
+  }
+}
 
 }  // namespace minfer::quant

@@ -1,30 +1,34 @@
 #pragma once
+#include "quant/block.h"
 #include "quant/k_scales.h"
 
 namespace minfer::quant {
 
-/// Q4_K: 256 unsigned 4-bit values in eight sub-blocks of 32 with 6-bit scales and minimums, 144 bytes (4.5
-/// bits a weight).
+/// Q4_K: 256 values in 144 bytes, 4.5 bits a value.
 ///
-///   bytes 0-1     d: f16          bytes 2-3  dmin: f16
-///   bytes 4-15    scales and minimums (k_scales.h)
-///   bytes 16-143  qs: group g of 64 elements uses bytes 32g to 32g+31; low nibbles are sub-block 2g, high
-///   ones 2g+1 value         (d * scale) * nibble - (dmin * min)
-struct Q4_K {
-  static constexpr int64_t elements = 256, bytes = 144;
-
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block), dmin = load_f16(block + 2);
-    for (int j = 0; j < 8; ++j) {
-      const auto [scale, min] = k_scale_min(block + 4, j);
-      const float step = d * float(scale), base = dmin * float(min);
-      const std::byte* qs = block + 16 + j / 2 * 32;
-      for (int e = 0; e < 32; ++e) {
-        const int nibble = j % 2 == 0 ? byte_at(qs, e) & 15 : byte_at(qs, e) >> 4;
-        y[32 * j + e] = step * float(nibble) - base;
-      }
-    }
-  }
+///   x[e] = d * scale[j] * q[e] - dmin * min[j]      q in 0..15, j = e / 32
+///
+/// Eight affine sub-blocks of 32 whose scales and minima are themselves 6-bit integers in units of d and
+/// dmin. Values come in groups of 64: group g uses bytes 32g..32g+31 of qs, low nibbles for its first
+/// sub-block, high nibbles for its second. Products are formed left to right: d * scale is rounded before it
+/// meets q.
+struct BlockQ4_K {
+  Half d, dmin;
+  uint8_t scales[12];
+  uint8_t qs[128];
 };
+static_assert(sizeof(BlockQ4_K) == 144);
+
+inline void decode_q4_k(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ4_K>(src);
+  for (int j = 0; j < 8; ++j) {
+    const KScale k = unpack_k_scale(block.scales, j);
+    const float scale = block.d.value() * float(k.scale);
+    const float min = block.dmin.value() * float(k.min);
+    const uint8_t* qs = block.qs + j / 2 * 32;
+    const int shift = j % 2 * 4;
+    for (int l = 0; l < 32; ++l) out[j * 32 + l] = scale * float(qs[l] >> shift & 15) - min;
+  }
+}
 
 }  // namespace minfer::quant

@@ -1,26 +1,29 @@
 #pragma once
-#include "quant/blocks.h"
+#include "quant/block.h"
 
 namespace minfer::quant {
 
-/// Q5_0: 32 signed 5-bit values with one scale, 22 bytes (5.5 bits a weight).
+/// Q5_0: 32 values in 22 bytes, 5.5 bits a value.
 ///
-///   bytes 0-1   d: f16
-///   bytes 2-5   qh: u32, bit e is the fifth bit of element e
-///   bytes 6-21  qs: low four bits, nibbles in the order of Q4_0
-///   value       (nibble + 16 * bit - 16) * d
-struct Q5_0 {
-  static constexpr int64_t elements = 32, bytes = 22;
-
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block);
-    const uint32_t high = load_u32(block + 2);
-    for (int e = 0; e < 16; ++e) {
-      const uint8_t q = byte_at(block, 6 + e);
-      y[e] = float(int((q & 15) | (high >> e & 1) << 4) - 16) * d;
-      y[e + 16] = float(int((q >> 4) | (high >> (e + 16) & 1) << 4) - 16) * d;
-    }
-  }
+///   x[e] = (q[e] - 16) * d       q in 0..31
+///
+/// Low four bits as in Q4_0; the fifth bit of value e is bit e of `qh` (byte e / 8, bit e % 8). The offset is
+/// 16, half of the 32 levels.
+struct BlockQ5_0 {
+  Half d;
+  uint8_t qh[4];
+  uint8_t qs[16];
 };
+static_assert(sizeof(BlockQ5_0) == 22);
+
+inline void decode_q5_0(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ5_0>(src);
+  const float d = block.d.value();
+  const auto fifth_bit = [&](int e) { return (block.qh[e / 8] >> (e % 8) & 1) << 4; };
+  for (int i = 0; i < 16; ++i) {
+    out[i] = float(((block.qs[i] & 15) | fifth_bit(i)) - 16) * d;
+    out[i + 16] = float((block.qs[i] >> 4 | fifth_bit(i + 16)) - 16) * d;
+  }
+}
 
 }  // namespace minfer::quant

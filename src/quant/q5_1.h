@@ -1,26 +1,28 @@
 #pragma once
-#include "quant/blocks.h"
+#include "quant/block.h"
 
 namespace minfer::quant {
 
-/// Q5_1: 32 unsigned 5-bit values with a scale and a minimum, 24 bytes (6 bits a weight).
+/// Q5_1: 32 values in 24 bytes, 6 bits a value.
 ///
-///   bytes 0-1   d: f16        bytes 2-3  m: f16
-///   bytes 4-7   qh: u32, bit e is the fifth bit of element e
-///   bytes 8-23  qs: low four bits, nibbles in the order of Q4_0
-///   value       (nibble + 16 * bit) * d + m
-struct Q5_1 {
-  static constexpr int64_t elements = 32, bytes = 24;
-
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block), m = load_f16(block + 2);
-    const uint32_t high = load_u32(block + 4);
-    for (int e = 0; e < 16; ++e) {
-      const uint8_t q = byte_at(block, 8 + e);
-      y[e] = float((q & 15) | (high >> e & 1) << 4) * d + m;
-      y[e + 16] = float((q >> 4) | (high >> (e + 16) & 1) << 4) * d + m;
-    }
-  }
+///   x[e] = q[e] * d + m          q in 0..31
+///
+/// The affine form of Q5_0: bits are stored the same way, without the offset.
+struct BlockQ5_1 {
+  Half d, m;
+  uint8_t qh[4];
+  uint8_t qs[16];
 };
+static_assert(sizeof(BlockQ5_1) == 24);
+
+inline void decode_q5_1(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ5_1>(src);
+  const float d = block.d.value(), m = block.m.value();
+  const auto fifth_bit = [&](int e) { return (block.qh[e / 8] >> (e % 8) & 1) << 4; };
+  for (int i = 0; i < 16; ++i) {
+    out[i] = float((block.qs[i] & 15) | fifth_bit(i)) * d + m;
+    out[i + 16] = float(block.qs[i] >> 4 | fifth_bit(i + 16)) * d + m;
+  }
+}
 
 }  // namespace minfer::quant

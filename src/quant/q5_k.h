@@ -1,31 +1,36 @@
 #pragma once
+#include "quant/block.h"
 #include "quant/k_scales.h"
 
 namespace minfer::quant {
 
-/// Q5_K: Q4_K with a fifth bit, 176 bytes (5.5 bits a weight). Values are unsigned, as in Q4_K.
+/// Q5_K: 256 values in 176 bytes, 5.5 bits a value.
 ///
-///   bytes 0-1     d: f16          bytes 2-3  dmin: f16
-///   bytes 4-15    scales and minimums (k_scales.h)
-///   bytes 16-47   qh: bit j of qh[e] is the fifth bit of element e of sub-block j
-///   bytes 48-175  qs: low four bits, laid out as in Q4_K
-///   value         (d * scale) * (nibble + 16 * bit) - (dmin * min)
-struct Q5_K {
-  static constexpr int64_t elements = 256, bytes = 176;
+///   x[e] = d * scale[j] * q[e] - dmin * min[j]      q in 0..31, j = e / 32
+///
+/// Q4_K with a fifth bit: bit j of qh[e % 32] is bit 4 of value e. The value is unsigned; the minimum does
+/// the work that an offset does in Q5_0.
+struct BlockQ5_K {
+  Half d, dmin;
+  uint8_t scales[12];
+  uint8_t qh[32];
+  uint8_t qs[128];
+};
+static_assert(sizeof(BlockQ5_K) == 176);
 
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block), dmin = load_f16(block + 2);
-    for (int j = 0; j < 8; ++j) {
-      const auto [scale, min] = k_scale_min(block + 4, j);
-      const float step = d * float(scale), base = dmin * float(min);
-      const std::byte* qs = block + 48 + j / 2 * 32;
-      for (int e = 0; e < 32; ++e) {
-        const int nibble = j % 2 == 0 ? byte_at(qs, e) & 15 : byte_at(qs, e) >> 4;
-        const int bit = byte_at(block, 16 + e) >> j & 1;
-        y[32 * j + e] = step * float(nibble + 16 * bit) - base;
-      }
+inline void decode_q5_k(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ5_K>(src);
+  for (int j = 0; j < 8; ++j) {
+    const KScale k = unpack_k_scale(block.scales, j);
+    const float scale = block.d.value() * float(k.scale);
+    const float min = block.dmin.value() * float(k.min);
+    const uint8_t* qs = block.qs + j / 2 * 32;
+    const int shift = j % 2 * 4;
+    for (int l = 0; l < 32; ++l) {
+      const int q = (qs[l] >> shift & 15) | (block.qh[l] >> j & 1) << 4;
+      out[j * 32 + l] = scale * float(q) - min;
     }
   }
-};
+}
 
 }  // namespace minfer::quant

@@ -1,36 +1,36 @@
 #pragma once
-#include "quant/blocks.h"
+#include "quant/block.h"
 
 namespace minfer::quant {
 
-/// Q6_K: 256 signed 6-bit values in sixteen sub-blocks of 16 with 8-bit scales, 210 bytes (6.56 bits a
-/// weight).
+/// Q6_K: 256 values in 210 bytes, 6.5625 bits a value.
 ///
-///   bytes 0-127    ql: low four bits        bytes 128-191  qh: upper two bits
-///   bytes 192-207  sc: i8, one a sub-block  bytes 208-209  d: f16
+///   x[e] = d * sc[e / 16] * (q[e] - 32)             q in 0..63, sc in -128..127
 ///
-/// Each half of 128 elements has 64 bytes of ql and 32 of qh. Quarter k (elements 32k to 32k+31 of the half)
-/// takes byte l + 32 * (k % 2) of the half's ql, its low nibble for k < 2 and its high one after, and bits
-/// 2k, 2k+1 of qh[l].
-///   value          (d * sc[element / 16]) * (q - 32)
-struct Q6_K {
-  static constexpr int64_t elements = 256, bytes = 210;
+/// Sixteen symmetric sub-blocks of 16 with signed 8-bit scales in units of d. The two halves of 128 values
+/// are coded alike: quarter k (0..3) of a half takes its low four bits from ql (quarters 0 and 2 the low and
+/// high nibbles of the half's first 32 bytes, 1 and 3 those of the next 32) and its upper two bits from bits
+/// 2k, 2k+1 of qh. The scale d stands last.
+struct BlockQ6_K {
+  uint8_t ql[128];
+  uint8_t qh[64];
+  int8_t sc[16];
+  Half d;
+};
+static_assert(sizeof(BlockQ6_K) == 210);
 
-  static void decode(const std::byte* block, float* y) {
-    const float d = load_f16(block + 208);
-    for (int half = 0; half < 2; ++half) {
-      const std::byte* ql = block + 64 * half;
-      const std::byte* qh = block + 128 + 32 * half;
-      for (int k = 0; k < 4; ++k)
-        for (int l = 0; l < 32; ++l) {
-          const int low = byte_at(ql, l + 32 * (k % 2));
-          const int q = (k < 2 ? low & 15 : low >> 4) | (byte_at(qh, l) >> 2 * k & 3) << 4;
-          const int element = 128 * half + 32 * k + l;
-          const float step = d * float(int8_t(byte_at(block, 192 + element / 16)));
-          y[element] = step * float(q - 32);
-        }
+inline void decode_q6_k(const std::byte* src, float* out) {
+  const auto block = load_block<BlockQ6_K>(src);
+  const float d = block.d.value();
+  for (int quarter = 0; quarter < 8; ++quarter) {
+    const int half = quarter / 4, k = quarter % 4;
+    const uint8_t* ql = block.ql + half * 64 + k % 2 * 32;
+    const uint8_t* qh = block.qh + half * 32;
+    for (int l = 0; l < 32; ++l) {
+      const int q = (ql[l] >> (k / 2 * 4) & 15) | (qh[l] >> (2 * k) & 3) << 4;
+      out[quarter * 32 + l] = d * float(block.sc[quarter * 2 + l / 16]) * float(q - 32);
     }
   }
-};
+}
 
 }  // namespace minfer::quant

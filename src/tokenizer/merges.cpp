@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <string>
@@ -12,9 +13,29 @@
 namespace minfer {
 namespace {
 
+constexpr size_t block =
+    64;  ///< rules under way at once: enough to hide a cache miss, few enough to stay in cache
+
+/// A rule's two texts and their hashes.
+struct Parts {
+  std::string_view left, right;
+  size_t left_hash, right_hash;
+};
+struct Rule {
+  Token left, right, merged;
+};
+
 [[noreturn]] void refuse(size_t index, std::string_view rule, std::string_view expected) {
   throw Error(ErrorCode::bad_model,
               fmt::format("tokenizer.ggml.merges[{}] = \"{}\"; {}", index, rule.substr(0, 80), expected));
+}
+
+Parts parse(size_t index, std::string_view rule) {
+  const size_t space = rule.find(' ');
+  if (space == std::string_view::npos || space == 0 || space + 1 == rule.size() ||
+      rule.find(' ', space + 1) != std::string_view::npos)
+    refuse(index, rule, "two tokens with one space between them are expected");
+  return {rule.substr(0, space), rule.substr(space + 1), 0, 0};
 }
 
 }  // namespace
@@ -32,22 +53,42 @@ Merges::Merges(const Vocabulary& vocabulary) {
   slots_.resize(capacity);
   mask_ = capacity - 1;
   shift_ = 64 - std::countr_zero(capacity);
+  for (size_t first = 0; first < rules->size(); first += block)
+    add_block(vocabulary, first, std::span(*rules).subspan(first, std::min(block, rules->size() - first)));
+}
 
-  std::string merged;
-  for (size_t i = 0; i < rules->size(); ++i) {
-    const std::string_view rule = (*rules)[i];
-    const size_t space = rule.find(' ');
-    if (space == std::string_view::npos || space == 0 || space + 1 == rule.size() ||
-        rule.find(' ', space + 1) != std::string_view::npos)
-      refuse(i, rule, "two tokens with one space between them are expected");
-    const std::string_view left = rule.substr(0, space), right = rule.substr(space + 1);
-    merged.assign(left).append(right);
-    const auto left_id = vocabulary.find(left), right_id = vocabulary.find(right);
-    const auto merged_id = vocabulary.find(merged);
-    if (!left_id || !right_id || !merged_id)
-      refuse(i, rule, "both parts and their concatenation are expected in the vocabulary");
-    insert(*left_id, *right_id, {uint32_t(i), *merged_id});
+/// Loading is bound by cache misses in the two hash tables: each loop below asks for what the next one reads.
+void Merges::add_block(const Vocabulary& vocabulary, size_t first_rank,
+                       std::span<const std::string_view> rules) {
+  std::array<Parts, block> parts;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    parts[i] = parse(first_rank + i, rules[i]);
+    parts[i].left_hash = vocabulary.prefetch(parts[i].left);
+    parts[i].right_hash = vocabulary.prefetch(parts[i].right);
   }
+  std::array<Rule, block> found;
+  std::string merged;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const auto left = vocabulary.find(parts[i].left, parts[i].left_hash);
+    const auto right = vocabulary.find(parts[i].right, parts[i].right_hash);
+    merged.assign(parts[i].left).append(parts[i].right);
+    const auto result = find_result(vocabulary, merged);
+    if (!left || !right || !result)
+      refuse(first_rank + i, rules[i], "both parts and their concatenation are expected in the vocabulary");
+    found[i] = {*left, *right, *result};
+    __builtin_prefetch(&slots_[home(key(*left, *right))]);
+  }
+  for (size_t i = 0; i < rules.size(); ++i)
+    insert(found[i].left, found[i].right, {uint32_t(first_rank + i), found[i].merged});
+}
+
+/// Published vocabularies list tokens in the order of their rules: the id after the last result is tried
+/// first.
+std::optional<Token> Merges::find_result(const Vocabulary& vocabulary, std::string_view text) {
+  const bool in_order = next_result_ < vocabulary.size() && vocabulary.text(next_result_) == text;
+  const auto result = in_order ? std::optional(next_result_) : vocabulary.find(text);
+  if (result) next_result_ = *result + 1;
+  return result;
 }
 
 void Merges::insert(Token left, Token right, Merge merge) {

@@ -1,5 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "tokenizer/vocabulary.h"
@@ -36,11 +39,14 @@ class Merges {
   static uint64_t key(Token left, Token right) { return uint64_t(uint32_t(left)) << 32 | uint32_t(right); }
   /// Multiplicative hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4): the high bits mix best.
   size_t home(uint64_t k) const { return size_t(k * 0x9E3779B97F4A7C15u >> shift_); }
+  void add_block(const Vocabulary& vocabulary, size_t first_rank, std::span<const std::string_view> rules);
+  std::optional<Token> find_result(const Vocabulary& vocabulary, std::string_view text);
   void insert(Token left, Token right, Merge merge);
 
   std::vector<Slot> slots_;  ///< open addressing; a power of two, under 2/3 full
   size_t mask_;
   int shift_;
+  Token next_result_ = 0;  ///< while loading: where the next rule's result is expected
 };
 
 }  // namespace minfer

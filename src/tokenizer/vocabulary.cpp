@@ -74,22 +74,37 @@ void Vocabulary::read_types() {
   }
 }
 
-void Vocabulary::index_texts() {
-  slots_.assign(std::bit_ceil(texts_.size() + texts_.size() / 2 + 1), -1);
+size_t Vocabulary::slot_of(std::string_view text, size_t hash) const {
   const size_t mask = slots_.size() - 1;
-  for (int32_t id = 0; id < size(); ++id) {
-    const std::string_view text = texts_[size_t(id)];
-    size_t slot = std::hash<std::string_view>{}(text)&mask;
-    while (slots_[slot] >= 0 && texts_[size_t(slots_[slot])] != text) slot = (slot + 1) & mask;
-    if (slots_[slot] < 0) slots_[slot] = id;
+  size_t slot = hash & mask;
+  while (slots_[slot].id >= 0 &&
+         (slots_[slot].hash != uint32_t(hash >> 32) || texts_[size_t(slots_[slot].id)] != text))
+    slot = (slot + 1) & mask;
+  return slot;
+}
+
+void Vocabulary::index_texts() {
+  slots_.resize(std::bit_ceil(texts_.size() + texts_.size() / 2 + 1));
+  for (Token id = 0; id < size(); ++id) {
+    const size_t hash = std::hash<std::string_view>{}(texts_[size_t(id)]);
+    Slot& slot = slots_[slot_of(texts_[size_t(id)], hash)];
+    if (slot.id < 0) slot = {uint32_t(hash >> 32), id};
   }
 }
 
+std::optional<Token> Vocabulary::find(std::string_view text, size_t hash) const {
+  const Token id = slots_[slot_of(text, hash)].id;
+  return id >= 0 ? std::optional(id) : std::nullopt;
+}
+
 std::optional<Token> Vocabulary::find(std::string_view text) const {
-  const size_t mask = slots_.size() - 1;
-  for (size_t slot = std::hash<std::string_view>{}(text)&mask; slots_[slot] >= 0; slot = (slot + 1) & mask)
-    if (texts_[size_t(slots_[slot])] == text) return slots_[slot];
-  return std::nullopt;
+  return find(text, std::hash<std::string_view>{}(text));
+}
+
+size_t Vocabulary::prefetch(std::string_view text) const {
+  const size_t hash = std::hash<std::string_view>{}(text);
+  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  return hash;
 }
 
 std::optional<Token> Vocabulary::role(std::string_view name) const {

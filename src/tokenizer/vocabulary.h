@@ -25,6 +25,9 @@ class Vocabulary {
   TokenType type(Token id) const { return types_.empty() ? TokenType::normal : types_[checked(id)]; }
   /// The lowest id with this text.
   std::optional<Token> find(std::string_view text) const;
+  /// The same in two steps, so that many look-ups can wait for memory together: the hash, which `find` takes.
+  size_t prefetch(std::string_view text) const;
+  std::optional<Token> find(std::string_view text, size_t hash) const;
   /// `id` as an index. Throws Error{bad_request} if it is outside the vocabulary.
   size_t checked(Token id) const;
 
@@ -36,6 +39,8 @@ class Vocabulary {
   const gguf::File& file() const { return *file_; }
 
  private:
+  /// The slot that holds `text`, or the empty one where it would be.
+  size_t slot_of(std::string_view text, size_t hash) const;
   void read_types();
   void index_texts();
   void check_role_ids() const;
@@ -45,7 +50,13 @@ class Vocabulary {
   std::shared_ptr<const gguf::File> file_;
   std::vector<std::string_view> texts_;
   std::vector<TokenType> types_;  ///< empty: all normal
-  std::vector<int32_t> slots_;    ///< open addressing by text: id or -1; a power of two, under 2/3 full
+  /// Open addressing by text; a power of two, under 2/3 full. The hash spares most looks at other tokens'
+  /// texts.
+  struct Slot {
+    uint32_t hash;
+    Token id = -1;
+  };
+  std::vector<Slot> slots_;
   std::optional<Token> bos_;
   bool adds_bos_ = false;
   std::vector<Token> end_tokens_;

@@ -37,6 +37,8 @@ TEST_CASE("NFC: examples of Unicode Standard Annex 15") {
   CHECK(nfc("d\u0307\u0323") == "\u1E0D\u0307");  // marks are ordered, then composed
   CHECK(nfc("\u1100\u1161\u11A8") == "\uAC01");   // Hangul
   CHECK(nfc("a\u0301\u0301") == "\u00E1\u0301");
+  CHECK(nfc("a\u0D3B\u0301") == "a\u0D3B\u0301");  // Unicode 10 gave U+0D3B the class 9
+  CHECK(nfc("a\u1DFBb\u0323\u0301") == "a\u1DFB\u1E05\u0301");
 }
 
 TEST_CASE("white space is the Unicode property") {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/encoder.h"
-#include "backends/cpu/fault.h"
+#include "base/fault.h"
 #include "backends/cpu/ops/ops.h"
 #include "base/error.h"
 
@@ -80,8 +80,8 @@ class CpuBackend final : public Backend {
   ThreadPool pool_;
   const cpu::KernelTable& kernels_;
   cpu::WeightTable weights_;
-  cpu::FaultPoint allocate_fault_{"cpu_allocate"};
-  cpu::FaultPoint run_fault_{"cpu_run"};
+  FaultPoint allocate_fault_{"cpu_allocate"};
+  FaultPoint run_fault_{"cpu_run"};
 };
 
 }  // namespace

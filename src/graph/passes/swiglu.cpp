@@ -1,21 +1,27 @@
-#include "graph/passes/passes.h"
+#include "graph/passes/rewrite.h"
 
-namespace minfer::passes {
+namespace minfer {
 
-void swiglu(Graph& graph, Backends backends) {
-  const auto consumers = consumers_of(graph);
-  for (Node& node : graph.nodes) {
-    if (node.dead || !std::holds_alternative<Mul>(node.op)) continue;
-    for (size_t side : {0, 1}) {
-      Node& silu = graph.nodes[size_t(node.sources[side])];
-      const bool fits = std::holds_alternative<Silu>(silu.op) && consumers[size_t(silu.id)].size() == 1 &&
-                        silu.backend == node.backend;
-      if (!fits) continue;
-      const NodeId gate = silu.sources[0], up = node.sources[1 - side];
-      if (replace_if_supported(graph, node.id, SwiGlu{}, {gate, up}, backends)) silu.dead = true;
+/// Mul(Silu(gate), up), in either operand order, becomes SwiGlu(gate, up) in the Mul's place.
+int fuse_swiglu(Graph& graph, const FuseContext& context) {
+  const Matcher matcher(graph);
+  int rewritten = 0;
+  for (Node& mul : graph.nodes) {
+    if (mul.dead || !std::holds_alternative<Mul>(mul.op)) continue;
+    for (size_t gate = 0; gate < 2; ++gate) {
+      const Node* silu = matcher.only_source<Silu>(mul, gate);
+      if (!silu) continue;
+      Node fused = mul;
+      fused.op = SwiGlu{};
+      fused.sources = {silu->sources[0], mul.sources[1 - gate]};
+      if (!context.supported(fused)) continue;
+      retire(graph, silu->id);
+      mul = std::move(fused);
+      ++rewritten;
       break;
     }
   }
+  return rewritten;
 }
 
-}  // namespace minfer::passes
+}  // namespace minfer

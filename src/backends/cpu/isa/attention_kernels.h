@@ -8,23 +8,37 @@ namespace minfer::cpu {
 
 inline constexpr int query_block = 8;  ///< queries whose scores of one tile are held at once
 
-/// Turns one query's dots into weights p (zero from `visible` on) and advances its m and s. Returns the
-/// factor that o takes first. p has attn_tile_rows places.
+/// p's sixteen lanes twice; lanes from `visible` on are `beyond`.
 template <class V>
-float advance_softmax(float* p, int64_t visible, float scale, float& m, float& s) {
+void hide_rows(V& low, V& high, int64_t visible, float beyond) {
+  if (visible == attn_tile_rows) return;
+  low = V::select_first(low, V::splat(beyond), visible < lanes ? int(visible) : lanes);
+  high = V::select_first(high, V::splat(beyond), visible < lanes ? 0 : int(visible) - lanes);
+}
+
+/// Scales one query's dots into scores and advances its m. Returns the exponent of the factor that s and o
+/// take.
+template <class V>
+float advance_max(float* p, int64_t visible, float scale, float& m) {
   static_assert(attn_tile_rows == 2 * lanes);
-  scale_f32<V>(p, p, scale, visible);
-  for (int64_t j = visible; j < attn_tile_rows; ++j) p[j] = -infinity;
-  const V low = V::load(p), high = V::load(p + lanes);
-  const float new_m = max1<V>(m, max_of_lanes(V::max(low, high)));
-  const float carry = m == -infinity ? 0.0f : exp1<V>(m - new_m);
-  V::store(p, exp16(V::sub(low, V::splat(new_m))));
-  V::store(p + lanes, exp16(V::sub(high, V::splat(new_m))));
   for (int64_t j = visible; j < attn_tile_rows; ++j) p[j] = 0.0f;
-  // The zeros change no lane: weights are not negative.
-  s = s * carry + V::sum(V::add(V::load(p), V::load(p + lanes)));
-  m = new_m;
-  return carry;
+  V low = V::mul(V::load(p), V::splat(scale)), high = V::mul(V::load(p + lanes), V::splat(scale));
+  hide_rows(low, high, visible, -infinity);
+  V::store(p, low);
+  V::store(p + lanes, high);
+  const float old_m = m;
+  m = max1<V>(m, V::max_lanes(V::max(low, high)));
+  return old_m == -infinity ? -infinity : old_m - m;
+}
+
+/// Turns one query's scores into weights p, zero from `visible` on, and advances its s.
+template <class V>
+void advance_sum(float* p, int64_t visible, float m, float carry, float& s) {
+  V low = exp16(V::sub(V::load(p), V::splat(m))), high = exp16(V::sub(V::load(p + lanes), V::splat(m)));
+  hide_rows(low, high, visible, 0.0f);
+  V::store(p, low);
+  V::store(p + lanes, high);
+  s = s * carry + V::sum(V::add(low, high));  // the zeros change no lane: weights are not negative
 }
 
 /// o[c] = o[c] * carry[c], then fma(p[c][j], v_j, o[c]) for j < rows in order: Chunks * 16 elements of
@@ -63,7 +77,7 @@ void weigh_rest(float* o, const float* p, float carry, const float* v, int64_t v
 template <class V, int Columns>
 void weigh(float* o, int64_t o_stride, const float* p, const float* carry, const float* v, int64_t v_stride,
            int64_t rows, int64_t head_dim) {
-  constexpr int chunks = Columns == 1 ? 4 : V::tile_chunks;
+  constexpr int chunks = Columns == 1 ? 4 : V::weigh_chunks;
   int64_t d = 0;
   for (; d + chunks * lanes <= head_dim; d += chunks * lanes) {
     weigh_tile<V, Columns, chunks>(o + d, o_stride, p, carry, v + d, v_stride, rows);
@@ -101,11 +115,14 @@ void attend_block(const float* q, int64_t q_stride, int n, const KvTile& tile, i
   for (int i = 0; i < n; ++i) rows = visible[i] > rows ? visible[i] : rows;
   if (rows == 0) return;
   alignas(64) float p[query_block * attn_tile_rows];
-  float carry[query_block];
+  float carry[lanes] = {};  // of which query_block are in use
   dots<V, RowF32<V>>(p, attn_tile_rows, tile.k, tile.stride, rows, q, q_stride, n, head_dim);
   for (int i = 0; i < n; ++i) {
-    carry[i] =
-        visible[i] == 0 ? 1.0f : advance_softmax<V>(p + i * attn_tile_rows, visible[i], scale, m[i], s[i]);
+    if (visible[i] != 0) carry[i] = advance_max<V>(p + i * attn_tile_rows, visible[i], scale, m[i]);
+  }
+  V::store(carry, exp16(V::load(carry)));  // 1 for a query that sees nothing
+  for (int i = 0; i < n; ++i) {
+    if (visible[i] != 0) advance_sum<V>(p + i * attn_tile_rows, visible[i], m[i], carry[i], s[i]);
   }
   const auto weigh_from = [&]<int Columns>(int i) {
     weigh_ragged<V, Columns>(o + i * o_stride, o_stride, p + i * attn_tile_rows, carry + i, tile, visible + i,
@@ -113,8 +130,8 @@ void attend_block(const float* q, int64_t q_stride, int n, const KvTile& tile, i
     return i + Columns;
   };
   int i = 0;
-  while (i + V::tile_columns <= n) i = weigh_from.template operator()<V::tile_columns>(i);
-  if constexpr (V::tile_columns > 2) {
+  while (i + V::weigh_columns <= n) i = weigh_from.template operator()<V::weigh_columns>(i);
+  if constexpr (V::weigh_columns > 2) {
     if (i + 3 <= n) i = weigh_from.template operator()<3>(i);
     if (i + 2 <= n) i = weigh_from.template operator()<2>(i);
   }

@@ -5,69 +5,86 @@
 /// several dots. Every dot has sum16's order, whatever tile it falls in.
 namespace minfer::cpu {
 
-inline constexpr int row_block = 4;  ///< rows taken together; the last block may have fewer
+inline constexpr int row_block = 4;          ///< rows of a tile; the last block repeats its last row
+inline constexpr int64_t dot_stretch = 512;  ///< elements of a tile's rows and columns that fit the L1 cache
 
-/// How sixteen elements of a row become f32 lanes; load_first takes a ragged tail of n < 16.
+/// How a row's elements become f32 lanes: a register of them, or a ragged tail of n < 16.
 template <class V>
 struct RowF32 {
   using Element = float;
-  static V load(const float* p) { return V::load(p); }
+  static typename V::Part load_part(const float* p) { return V::load_part(p); }
   static V load_first(const float* p, int n) { return V::load_first(p, n); }
 };
 
-template <class V, V (*Widen)(const uint16_t*)>
+/// Halves and bfloat16s; Format is V::F16 or V::BF16.
+template <class V, class Format>
 struct RowHalf {
   using Element = uint16_t;
-  static V load(const uint16_t* p) { return Widen(p); }
+  static typename V::Part load_part(const uint16_t* p) { return Format::load_part(p); }
   static V load_first(const uint16_t* p, int n) {
     uint16_t padded[lanes] = {};
     for (int i = 0; i < n; ++i) padded[i] = p[i];
-    return Widen(padded);
+    float wide[lanes];
+    constexpr int width = lanes / V::parts;
+    for (int part = 0; part < V::parts; ++part)
+      V::store_part(wide + part * width, load_part(padded + part * width));
+    return V::load(wide);
   }
 };
 
-/// out[c * Rows + r] = sum16(fma(row r, column c, lane)) over n elements; column c is at x + c * x_stride.
-template <class V, class Row, int Rows, int Columns>
-inline void dot_tile(float* out, const typename Row::Element* const* row, const float* x, int64_t x_stride,
-                     int64_t n) {
-  static_assert(Rows * Columns % 4 == 0);
-  V acc[Columns * Rows];
-  for (V& a : acc) a = V::splat(0.0f);
-  V column[Columns];
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (int c = 0; c < Columns; ++c) column[c] = V::load(x + c * x_stride + i);
-    for (int r = 0; r < Rows; ++r) {
-      const V w = Row::load(row[r] + i);
-      for (int c = 0; c < Columns; ++c) acc[c * Rows + r] = V::fma(w, column[c], acc[c * Rows + r]);
-    }
-  }
-  if (const int rest = int(n - i); rest != 0) {
-    for (int c = 0; c < Columns; ++c) column[c] = V::load_first(x + c * x_stride + i, rest);
-    for (int r = 0; r < Rows; ++r) {
-      const V w = Row::load_first(row[r] + i, rest);
+/// Some of the registers of sixteen lanes (Parts of them, from `first`) of a tile over elements [begin, end).
+/// Few at a time leave registers for more rows and columns; one column needs several to keep the fma units
+/// busy.
+template <class V, class Row, int Columns, int Parts>
+[[gnu::always_inline]] inline void dot_parts(V* acc, int first, const typename Row::Element* const* row,
+                                             const float* x, int64_t x_stride, int64_t begin, int64_t end) {
+  constexpr int width = lanes / V::parts, sums = Columns * row_block;
+  typename V::Part sum[Parts * sums];
+  for (int k = 0; k < Parts * sums; ++k) sum[k] = V::part(acc[k % sums], first + k / sums);
+  for (int64_t i = begin + first * width; i < end; i += lanes) {
+    for (int p = 0; p < Parts; ++p) {
+      typename V::Part column[Columns];
       for (int c = 0; c < Columns; ++c) {
-        V& a = acc[c * Rows + r];
-        a = V::select_first(V::fma(w, column[c], a), a, rest);
+        column[c] = V::load_part(x + c * x_stride + i + p * width);
+        V::keep(column[c]);
+      }
+      for (int r = 0; r < row_block; ++r) {
+        typename V::Part w = Row::load_part(row[r] + i + p * width);
+        if constexpr (Columns > 1) V::keep(w);
+        for (int c = 0; c < Columns; ++c) {
+          typename V::Part& a = sum[p * sums + c * row_block + r];
+          a = V::fma_part(w, column[c], a);
+        }
       }
     }
   }
-  for (int k = 0; k < Columns * Rows; k += 4) V::sum4(acc + k, out + k);
+  for (int k = 0; k < Parts * sums; ++k) V::set_part(acc[k % sums], first + k / sums, sum[k]);
 }
 
-/// A block of rows times Columns columns; y[c * y_stride + r] for r < rows <= row_block. row[] has row_block
-/// pointers, the last real row repeated in a short block.
+/// out[c * row_block + r] = sum16(fma(row r, column c, lane)) over n elements; column c is at x + c *
+/// x_stride.
 template <class V, class Row, int Columns>
-void dot_block(float* y, int64_t y_stride, const typename Row::Element* const* row, int rows, const float* x,
-               int64_t x_stride, int64_t n) {
-  constexpr int tile_rows = Columns == 1 ? row_block : V::tile_rows;
-  for (int r0 = 0; r0 < rows; r0 += tile_rows) {
-    float out[Columns * tile_rows];
-    dot_tile<V, Row, tile_rows, Columns>(out, row + r0, x, x_stride, n);
-    for (int c = 0; c < Columns; ++c) {
-      for (int r = 0; r < tile_rows && r0 + r < rows; ++r) y[c * y_stride + r0 + r] = out[c * tile_rows + r];
+inline void dot_tile(float* out, const typename Row::Element* const* row, const float* x, int64_t x_stride,
+                     int64_t n) {
+  V acc[Columns * row_block];
+  for (V& a : acc) a = V::splat(0.0f);
+  const int rest = int(n % lanes);
+  const int64_t whole = n - rest;
+  for (int64_t i = 0; i < whole; i += dot_stretch) {
+    const int64_t end = whole - i < dot_stretch ? whole : i + dot_stretch;
+    constexpr int together = Columns == 1 ? V::parts : 1;
+    for (int part = 0; part < V::parts; part += together) {
+      dot_parts<V, Row, Columns, together>(acc, part, row, x, x_stride, i, end);
     }
   }
+  for (int r = 0; rest != 0 && r < row_block; ++r) {
+    const V w = Row::load_first(row[r] + whole, rest);
+    for (int c = 0; c < Columns; ++c) {
+      V& a = acc[c * row_block + r];
+      a = V::select_first(V::fma(w, V::load_first(x + c * x_stride + whole, rest), a), a, rest);
+    }
+  }
+  for (int c = 0; c < Columns; ++c) V::sum4(acc + c * row_block, out + c * row_block);
 }
 
 /// y[c * y_stride + r] for rows r and columns c of any number. Rows are at w + r * w_stride (elements).
@@ -78,19 +95,21 @@ void dots(float* y, int64_t y_stride, const typename Row::Element* w, int64_t w_
     const int block = rows - r < row_block ? int(rows - r) : row_block;
     const typename Row::Element* row[row_block];
     for (int i = 0; i < row_block; ++i) row[i] = w + (r + (i < block ? i : block - 1)) * w_stride;
+    const auto tile = [&]<int Columns>(int64_t c) {
+      float out[Columns * row_block];
+      dot_tile<V, Row, Columns>(out, row, x + c * x_stride, x_stride, n);
+      for (int k = 0; k < Columns; ++k) {
+        for (int i = 0; i < block; ++i) y[(c + k) * y_stride + r + i] = out[k * row_block + i];
+      }
+      return c + Columns;
+    };
     int64_t c = 0;
-    for (; c + V::tile_columns <= columns; c += V::tile_columns) {
-      dot_block<V, Row, V::tile_columns>(y + c * y_stride + r, y_stride, row, block, x + c * x_stride,
-                                         x_stride, n);
+    while (c + V::dot_columns <= columns) c = tile.template operator()<V::dot_columns>(c);
+    if constexpr (V::dot_columns > 3) {
+      if (c + 3 <= columns) c = tile.template operator()<3>(c);
     }
-    const int64_t rest = columns - c;
-    float* y_rest = y + c * y_stride + r;
-    const float* x_rest = x + c * x_stride;
-    if (rest == 1) dot_block<V, Row, 1>(y_rest, y_stride, row, block, x_rest, x_stride, n);
-    if constexpr (V::tile_columns > 2) {
-      if (rest == 2) dot_block<V, Row, 2>(y_rest, y_stride, row, block, x_rest, x_stride, n);
-      if (rest == 3) dot_block<V, Row, 3>(y_rest, y_stride, row, block, x_rest, x_stride, n);
-    }
+    if (c + 2 <= columns) c = tile.template operator()<2>(c);
+    if (c < columns) tile.template operator()<1>(c);
   }
 }
 

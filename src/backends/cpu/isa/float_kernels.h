@@ -6,6 +6,8 @@
 /// The float kernels over sixteen lanes, written once. V is an instruction set's Vec16; isa/scalar.cpp has
 /// the same kernels in plain loops, and each of these must equal them bit for bit.
 ///
+/// exp and the like are forced inline: as calls they would pass their vectors through memory.
+///
 /// Only templates over V stand here: a plain inline function would be one symbol for all instruction sets,
 /// and the linker might keep the copy that the processor cannot run.
 namespace minfer::cpu {
@@ -15,7 +17,7 @@ inline constexpr float infinity = __builtin_inff();
 
 /// exp_f32 of sixteen lanes.
 template <class V>
-V exp16(V x) {
+[[gnu::always_inline]] inline V exp16(V x) {
   using namespace exp_constants;
   const V magic = V::splat(round_magic);
   const V n = V::sub(V::fma(x, V::splat(log2_e), magic), magic);
@@ -40,17 +42,6 @@ float exp1(float x) {
 template <class V>
 float max1(float a, float b) {
   return a > b || a != a ? a : b;
-}
-
-/// The lanes' maximum, in the order of V::sum.
-template <class V>
-float max_of_lanes(V a) {
-  float lane[lanes];
-  V::store(lane, a);
-  for (int step = lanes / 2; step > 0; step /= 2) {
-    for (int i = 0; i < step; ++i) lane[i] = max1<V>(lane[i], lane[i + step]);
-  }
-  return lane[0];
 }
 
 /// y[i] = f(x[i]...) for lane-wise f; the ragged tail takes the same f.
@@ -87,7 +78,7 @@ float sum_f32(const float* x, int64_t n) {
 
 template <class V>
 float max_f32(const float* x, int64_t n) {
-  return max_of_lanes(fold_lanes(x, n, V::splat(-infinity), [](V acc, V v) { return V::max(acc, v); }));
+  return V::max_lanes(fold_lanes(x, n, V::splat(-infinity), [](V acc, V v) { return V::max(acc, v); }));
 }
 
 template <class V>
@@ -114,7 +105,7 @@ void scale_f32(float* y, const float* x, float factor, int64_t n) {
 }
 
 template <class V>
-V silu16(V x) {
+[[gnu::always_inline]] inline V silu16(V x) {
   return V::div(x, V::add(V::splat(1.0f), exp16(V::negate(x))));
 }
 
@@ -137,7 +128,7 @@ void softmax_f32(float* y, const float* x, int64_t n) {
 
 /// (a, b) -> (a cos - b sin, a sin + b cos), one product of each pair rounded before the fma.
 template <class V>
-void rotate(V& a, V& b, V cos, V sin) {
+[[gnu::always_inline]] inline void rotate(V& a, V& b, V cos, V sin) {
   const V turned = V::fma(a, cos, V::negate(V::mul(b, sin)));
   b = V::fma(a, sin, V::mul(b, cos));
   a = turned;
@@ -192,7 +183,7 @@ void rope_f32(float* x, const float* cos, const float* sin, int64_t n_heads, int
   }
 }
 
-/// The last n < 16 halves go through a full vector of the stack.
+/// The last n < 16 halves go through a full vector on the stack.
 template <class V>
 void store_f16(uint16_t* dst, const float* x, int64_t n) {
   int64_t i = 0;
@@ -206,13 +197,15 @@ void store_f16(uint16_t* dst, const float* x, int64_t n) {
 
 template <class V>
 void load_f16(float* dst, const uint16_t* src, int64_t n) {
+  constexpr int width = lanes / V::parts;
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) V::store(dst + i, V::load_f16(src + i));
-  const int rest = int(n - i);
-  if (rest == 0) return;
-  uint16_t half[lanes] = {};
-  for (int j = 0; j < rest; ++j) half[j] = src[i + j];
-  V::store_first(dst + i, V::load_f16(half), rest);
+  for (; i + width <= n; i += width) V::store_part(dst + i, V::F16::load_part(src + i));
+  if (i == n) return;
+  uint16_t half[width] = {};
+  float wide[width];
+  for (int j = 0; i + j < n; ++j) half[j] = src[i + j];
+  V::store_part(wide, V::F16::load_part(half));
+  for (int j = 0; i + j < n; ++j) dst[i + j] = wide[j];
 }
 
 }  // namespace minfer::cpu

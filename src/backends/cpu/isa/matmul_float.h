@@ -15,8 +15,8 @@ void matmul_float(float* y, int64_t y_stride, const std::byte* w, size_t w_row_b
   using Element = typename Row::Element;
   const int64_t token_bytes = cols * int64_t(sizeof(float));
   int64_t pass =
-      token_bytes == 0 ? tokens : matmul_pass_bytes / token_bytes / V::tile_columns * V::tile_columns;
-  if (pass < V::tile_columns) pass = V::tile_columns;
+      token_bytes == 0 ? tokens : matmul_pass_bytes / token_bytes / V::dot_columns * V::dot_columns;
+  if (pass < V::dot_columns) pass = V::dot_columns;
   for (int64_t t = 0; t < tokens; t += pass) {
     const int64_t count = tokens - t < pass ? tokens - t : pass;
     dots<V, Row>(y + t * y_stride, y_stride, reinterpret_cast<const Element*>(w),
@@ -27,8 +27,8 @@ void matmul_float(float* y, int64_t y_stride, const std::byte* w, size_t w_row_b
 template <class V>
 constexpr auto matmul_f32 = matmul_float<V, RowF32<V>>;
 template <class V>
-constexpr auto matmul_f16 = matmul_float<V, RowHalf<V, V::load_f16>>;
+constexpr auto matmul_f16 = matmul_float<V, RowHalf<V, typename V::F16>>;
 template <class V>
-constexpr auto matmul_bf16 = matmul_float<V, RowHalf<V, V::load_bf16>>;
+constexpr auto matmul_bf16 = matmul_float<V, RowHalf<V, typename V::BF16>>;
 
 }  // namespace minfer::cpu

@@ -14,10 +14,31 @@ namespace minfer::cpu::avx2 {
 struct Vec16 {
   __m256 low, high;  ///< lanes 0..7, 8..15
 
-  // Two by two Vec16 fill half of the sixteen registers; values and weights take the others.
-  static constexpr int tile_rows = 2;
-  static constexpr int tile_columns = 2;
-  static constexpr int tile_chunks = 2;
+  // Of sixteen registers, dots take 3 x 4 sums, 3 columns and a row; o takes eight, values and weights six.
+  static constexpr int dot_columns = 3;
+  static constexpr int weigh_columns = 2;
+  static constexpr int weigh_chunks = 2;
+
+  using Part = __m256;
+  static constexpr int parts = 2;
+  MINFER_LANES Part part(Vec16 a, int p) { return p == 0 ? a.low : a.high; }
+  MINFER_LANES void set_part(Vec16& a, int p, Part value) { (p == 0 ? a.low : a.high) = value; }
+  MINFER_LANES Part load_part(const float* p) { return _mm256_loadu_ps(p); }
+  MINFER_LANES void store_part(float* p, Part a) { _mm256_storeu_ps(p, a); }
+  MINFER_LANES Part fma_part(Part a, Part b, Part c) { return _mm256_fmadd_ps(a, b, c); }
+  MINFER_LANES void keep(Part& a) { __asm__("" : "+x"(a)); }
+
+  struct F16 {
+    MINFER_LANES Part load_part(const uint16_t* p) {
+      return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    }
+  };
+  struct BF16 {
+    MINFER_LANES Part load_part(const uint16_t* p) {
+      const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   MINFER_LANES Vec16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
@@ -74,16 +95,11 @@ struct Vec16 {
     return {scale_pow2_8(a.low, n.low), scale_pow2_8(a.high, n.high)};
   }
 
-  MINFER_LANES Vec16 load_f16(const uint16_t* p) {
-    return {_mm256_cvtph_ps(load8(p)), _mm256_cvtph_ps(load8(p + 8))};
-  }
   MINFER_LANES void store_f16(uint16_t* p, Vec16 a) {
     auto* out = reinterpret_cast<__m128i*>(p);
     _mm_storeu_si128(out, _mm256_cvtps_ph(a.low, _MM_FROUND_TO_NEAREST_INT));
     _mm_storeu_si128(out + 1, _mm256_cvtps_ph(a.high, _MM_FROUND_TO_NEAREST_INT));
   }
-  MINFER_LANES Vec16 load_bf16(const uint16_t* p) { return {widen_bf16(load8(p)), widen_bf16(load8(p + 8))}; }
-
   MINFER_LANES void load_pairs(const float* p, Vec16& a, Vec16& b) {
     split_pairs(_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8), a.low, b.low);
     split_pairs(_mm256_loadu_ps(p + 16), _mm256_loadu_ps(p + 24), a.high, b.high);
@@ -98,6 +114,12 @@ struct Vec16 {
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
+  MINFER_LANES float max_lanes(Vec16 a) {
+    __m256 m = max8(a.low, a.high);
+    m = max8(m, _mm256_permute2f128_ps(m, m, 0x01));
+    m = max8(m, _mm256_permute_ps(m, 0x4e));
+    return _mm256_cvtss_f32(max8(m, _mm256_permute_ps(m, 0xb1)));
   }
   MINFER_LANES void sum4(const Vec16* a, float* out) {
     const __m256 ab = four_each(_mm256_add_ps(a[0].low, a[0].high), _mm256_add_ps(a[1].low, a[1].high));
@@ -123,12 +145,6 @@ struct Vec16 {
   }
   MINFER_LANES __m256 pow2(__m256i e) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(e, _mm256_set1_epi32(127)), 23));
-  }
-  MINFER_LANES __m128i load8(const uint16_t* p) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  }
-  MINFER_LANES __m256 widen_bf16(__m128i half) {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
   }
   /// a0 b0 .. a3 b3 | a4 b4 .. a7 b7 as a0..a7 and b0..b7.
   MINFER_LANES void split_pairs(__m256 first_half, __m256 second_half, __m256& a, __m256& b) {

@@ -13,10 +13,32 @@ namespace minfer::cpu::avx512 {
 struct Vec16 {
   __m512 v;
 
-  /// Register tile of dots: queries (or tokens) by rows.
-  static constexpr int tile_rows = 4;
-  static constexpr int tile_columns = 4;
-  static constexpr int tile_chunks = 4;  ///< vectors of o beside several queries
+  static constexpr int dot_columns = 4;    ///< columns of a tile of dots, beside four rows
+  static constexpr int weigh_columns = 4;  ///< queries whose o is in registers together,
+  static constexpr int weigh_chunks = 4;   ///< and vectors of each
+
+  /// The registers that sixteen lanes take, for loops that go through them one by one.
+  using Part = __m512;
+  static constexpr int parts = 1;
+  MINFER_LANES Part part(Vec16 a, int) { return a.v; }
+  MINFER_LANES void set_part(Vec16& a, int, Part p) { a.v = p; }
+  MINFER_LANES Part load_part(const float* p) { return _mm512_loadu_ps(p); }
+  MINFER_LANES void store_part(float* p, Part a) { _mm512_storeu_ps(p, a); }
+  MINFER_LANES Part fma_part(Part a, Part b, Part c) { return _mm512_fmadd_ps(a, b, c); }
+  /// Holds a loaded value in a register: the compiler would load it anew for each use.
+  MINFER_LANES void keep(Part& a) { __asm__("" : "+v"(a)); }
+
+  struct F16 {
+    MINFER_LANES Part load_part(const uint16_t* p) {
+      return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+    }
+  };
+  struct BF16 {
+    MINFER_LANES Part load_part(const uint16_t* p) {
+      const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) { return {_mm512_set1_ps(x)}; }
   MINFER_LANES Vec16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
@@ -25,7 +47,7 @@ struct Vec16 {
   /// The first n (1..15) lanes; the others are zero, and their memory is not touched.
   MINFER_LANES Vec16 load_first(const float* p, int n) { return {_mm512_maskz_loadu_ps(first(n), p)}; }
   MINFER_LANES void store_first(float* p, Vec16 a, int n) { _mm512_mask_storeu_ps(p, first(n), a.v); }
-  /// a in the first n lanes, b in the others.
+  /// a in the first n (0..16) lanes, b in the others.
   MINFER_LANES Vec16 select_first(Vec16 a, Vec16 b, int n) {
     return {_mm512_mask_mov_ps(b.v, first(n), a.v)};
   }
@@ -52,18 +74,10 @@ struct Vec16 {
   /// a * 2^n for whole n, rounded once.
   MINFER_LANES Vec16 scale_pow2(Vec16 a, Vec16 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
 
-  MINFER_LANES Vec16 load_f16(const uint16_t* p) {
-    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
-  }
   MINFER_LANES void store_f16(uint16_t* p, Vec16 a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
                         _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
-  MINFER_LANES Vec16 load_bf16(const uint16_t* p) {
-    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16))};
-  }
-
   /// 32 interleaved floats (a0 b0 a1 b1 ...) as a and b, and back.
   MINFER_LANES void load_pairs(const float* p, Vec16& a, Vec16& b) {
     const __m512 low = _mm512_loadu_ps(p), high = _mm512_loadu_ps(p + 16);
@@ -85,6 +99,14 @@ struct Vec16 {
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
+
+  /// The lanes' maximum in the same order.
+  MINFER_LANES float max_lanes(Vec16 a) {
+    a = max(a, {_mm512_shuffle_f32x4(a.v, a.v, 0x4e)});
+    a = max(a, {_mm512_shuffle_f32x4(a.v, a.v, 0xb1)});
+    a = max(a, {_mm512_permute_ps(a.v, 0x4e)});
+    return _mm512_cvtss_f32(max(a, {_mm512_permute_ps(a.v, 0xb1)}).v);
   }
 
   /// out[i] = sum(a[i]): four sums in one transposing tree, each in the order of sum().

@@ -13,10 +13,28 @@ namespace minfer::cpu::neon {
 struct Vec16 {
   float32x4_t v[4];  ///< lanes 4i .. 4i+3
 
-  // Two by two Vec16 fill half of the 32 registers; values and weights take the others.
-  static constexpr int tile_rows = 2;
-  static constexpr int tile_columns = 2;
-  static constexpr int tile_chunks = 2;
+  // Of 32 registers, dots take 4 x 4 sums, 4 columns and a row; o takes sixteen, values and weights ten.
+  static constexpr int dot_columns = 4;
+  static constexpr int weigh_columns = 2;
+  static constexpr int weigh_chunks = 2;
+
+  using Part = float32x4_t;
+  static constexpr int parts = 4;
+  MINFER_LANES Part part(Vec16 a, int p) { return a.v[p]; }
+  MINFER_LANES void set_part(Vec16& a, int p, Part value) { a.v[p] = value; }
+  MINFER_LANES Part load_part(const float* p) { return vld1q_f32(p); }
+  MINFER_LANES void store_part(float* p, Part a) { vst1q_f32(p, a); }
+  MINFER_LANES Part fma_part(Part a, Part b, Part c) { return vfmaq_f32(c, a, b); }
+  MINFER_LANES void keep(Part& a) { __asm__("" : "+w"(a)); }
+
+  struct F16 {
+    MINFER_LANES Part load_part(const uint16_t* p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
+  };
+  struct BF16 {
+    MINFER_LANES Part load_part(const uint16_t* p) {
+      return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) {
     const float32x4_t s = vdupq_n_f32(x);
@@ -68,12 +86,8 @@ struct Vec16 {
     return each(a, a, [](float32x4_t x, float32x4_t) { return vnegq_f32(x); });
   }
 
-  /// Not vmaxq: of two zeros it takes the positive one, not the second.
   MINFER_LANES Vec16 max(Vec16 a, Vec16 b) {
-    return each(a, b, [](float32x4_t x, float32x4_t y) {
-      const uint32x4_t a_is_nan = vmvnq_u32(vceqq_f32(x, x));
-      return vbslq_f32(vorrq_u32(vcgtq_f32(x, y), a_is_nan), x, y);
-    });
+    return each(a, b, [](float32x4_t x, float32x4_t y) { return max4(x, y); });
   }
   MINFER_LANES Vec16 replace_above(Vec16 a, Vec16 x, float bound, Vec16 b) {
     Vec16 r;
@@ -94,20 +108,9 @@ struct Vec16 {
     });
   }
 
-  MINFER_LANES Vec16 load_f16(const uint16_t* p) {
-    Vec16 r;
-    for (int i = 0; i < 4; ++i) r.v[i] = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p + 4 * i)));
-    return r;
-  }
   MINFER_LANES void store_f16(uint16_t* p, Vec16 a) {
     for (int i = 0; i < 4; ++i) vst1_u16(p + 4 * i, vreinterpret_u16_f16(vcvt_f16_f32(a.v[i])));
   }
-  MINFER_LANES Vec16 load_bf16(const uint16_t* p) {
-    Vec16 r;
-    for (int i = 0; i < 4; ++i) r.v[i] = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p + 4 * i), 16));
-    return r;
-  }
-
   MINFER_LANES void load_pairs(const float* p, Vec16& a, Vec16& b) {
     for (int i = 0; i < 4; ++i) {
       const float32x4x2_t pairs = vld2q_f32(p + 8 * i);
@@ -124,6 +127,11 @@ struct Vec16 {
     const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
     return vget_lane_f32(vpadd_f32(two, two), 0);
   }
+  MINFER_LANES float max_lanes(Vec16 a) {
+    float32x4_t m = max4(max4(a.v[0], a.v[2]), max4(a.v[1], a.v[3]));
+    m = max4(m, vextq_f32(m, m, 2));
+    return vgetq_lane_f32(max4(m, vextq_f32(m, m, 1)), 0);
+  }
   MINFER_LANES void sum4(const Vec16* a, float* out) {
     vst1q_f32(out, vpaddq_f32(two_each(a[0], a[1]), two_each(a[2], a[3])));
   }
@@ -132,6 +140,11 @@ struct Vec16 {
   template <class F>
   MINFER_LANES Vec16 each(Vec16 a, Vec16 b, F f) {
     return {{f(a.v[0], b.v[0]), f(a.v[1], b.v[1]), f(a.v[2], b.v[2]), f(a.v[3], b.v[3])}};
+  }
+  /// Not vmaxq: of two zeros it takes the positive one, not the second.
+  MINFER_LANES float32x4_t max4(float32x4_t a, float32x4_t b) {
+    const uint32x4_t a_is_nan = vmvnq_u32(vceqq_f32(a, a));
+    return vbslq_f32(vorrq_u32(vcgtq_f32(a, b), a_is_nan), a, b);
   }
   MINFER_LANES float32x4_t pow2(int32x4_t e) {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(e, vdupq_n_s32(127)), 23));

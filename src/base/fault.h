@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-namespace minfer::cpu {
+namespace minfer {
 
 /// Counts the calls of one chokepoint and fails the one that MINFER_TEST_CALL_FAIL names: a comma list of
 /// POINT@N, N counted from 1. Read once, when the point is made; off when unset.
@@ -17,4 +17,4 @@ class FaultPoint {
   long fails_at_ = 0;  ///< 0: never
 };
 
-}  // namespace minfer::cpu
+}  // namespace minfer

@@ -1,4 +1,4 @@
-#include "backends/cpu/fault.h"
+#include "base/fault.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace minfer::cpu {
+namespace minfer {
 
 FaultPoint::FaultPoint(std::string_view point) {
   const char* variable = std::getenv("MINFER_TEST_CALL_FAIL");
@@ -26,4 +26,4 @@ FaultPoint::FaultPoint(std::string_view point) {
   }
 }
 
-}  // namespace minfer::cpu
+}  // namespace minfer

@@ -1,0 +1,131 @@
+#include "engine/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace minfer {
+namespace {
+
+struct Candidate {
+  Token id;
+  float logit;
+};
+
+/// Higher logit first; among equals the smaller id, so that the order is the same everywhere.
+bool ranks_before(const Candidate& a, const Candidate& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+}
+
+void check_range(std::string_view name, double value, double low, double high) {
+  if (!(value >= low && value <= high))
+    throw Error(ErrorCode::bad_request, fmt::format("{} is {}, expected {} to {}", name, value, low, high));
+}
+
+}  // namespace
+
+struct Sampler::State {
+  SamplingParams params;
+  Random random;
+  std::vector<float> logits;  ///< after penalties
+  std::vector<Candidate> candidates;
+
+  explicit State(const SamplingParams& p) : params(p), random(p.seed) {}
+
+  /// Over the last `penalty_window` tokens, each distinct one once: minus count * frequency + presence, then
+  /// the repeat penalty divides a positive logit and multiplies another.
+  void apply_penalties(std::span<const Token> history) {
+    const bool none =
+        params.repeat_penalty == 1.0f && params.frequency_penalty == 0 && params.presence_penalty == 0;
+    if (none) return;
+    const size_t window = std::min(history.size(), size_t(params.penalty_window));
+    std::unordered_map<Token, int> counts;
+    for (Token id : history.last(window)) ++counts[id];
+    for (const auto& [id, count] : counts) {
+      if (id < 0 || size_t(id) >= logits.size()) continue;
+      float& l = logits[size_t(id)];
+      l -= float(count) * params.frequency_penalty + params.presence_penalty;
+      l = l > 0 ? l / params.repeat_penalty : l * params.repeat_penalty;
+    }
+  }
+
+  Token first_maximum() const {
+    return Token(std::max_element(logits.begin(), logits.end()) - logits.begin());  // the first of equals
+  }
+
+  void select_top_k() {
+    candidates.clear();
+    for (size_t i = 0; i < logits.size(); ++i) candidates.push_back({Token(i), logits[i]});
+    const size_t keep =
+        params.top_k > 0 ? std::min(size_t(params.top_k), candidates.size()) : candidates.size();
+    if (keep < candidates.size())
+      std::nth_element(candidates.begin(), candidates.begin() + long(keep), candidates.end(), ranks_before);
+    candidates.resize(keep);
+    std::sort(candidates.begin(), candidates.end(), ranks_before);
+  }
+
+  /// Weights relative to the largest, at temperature `t`.
+  std::vector<double> weights(double t) const {
+    std::vector<double> w;
+    for (const Candidate& c : candidates)
+      w.push_back(std::exp((double(c.logit) - double(candidates[0].logit)) / t));
+    return w;
+  }
+
+  /// Keeps the most probable tokens through the one that crosses p; probabilities are those before
+  /// temperature.
+  void select_top_p() {
+    if (params.top_p >= 1.0f) return;
+    const std::vector<double> w = weights(1.0);
+    double total = 0;
+    for (double x : w) total += x;
+    double sum = 0;
+    size_t keep = 0;
+    do sum += w[keep++];
+    while (keep < w.size() && sum < double(params.top_p) * total);
+    candidates.resize(keep);
+  }
+
+  Token draw() {
+    const std::vector<double> w = weights(params.temperature);
+    double total = 0;
+    for (double x : w) total += x;
+    double left = random.uniform() * total;
+    for (size_t i = 0; i < w.size(); ++i) {
+      left -= w[i];
+      if (left < 0) return candidates[i].id;
+    }
+    return candidates.back().id;  // rounding left a crumb
+  }
+};
+
+Sampler::Sampler(const SamplingParams& params) {
+  check_range("temperature", params.temperature, 0, 100);
+  check_range("top_k", params.top_k, 0, 1e9);
+  check_range("top_p", params.top_p, 0, 1);
+  check_range("repeat_penalty", params.repeat_penalty, 0.01, 100);
+  check_range("frequency_penalty", params.frequency_penalty, -100, 100);
+  check_range("presence_penalty", params.presence_penalty, -100, 100);
+  check_range("penalty_window", params.penalty_window, 0, 1e9);
+  state_ = std::make_unique<State>(params);
+}
+
+Sampler::~Sampler() = default;
+
+Token Sampler::sample(std::span<const float> logits, std::span<const Token> history, int32_t vocab_size) {
+  MINFER_CHECK(vocab_size > 0 && size_t(vocab_size) <= logits.size(), "the vocabulary fits the logits");
+  State& s = *state_;
+  s.logits.assign(logits.begin(), logits.begin() + vocab_size);
+  s.apply_penalties(history);
+  if (s.params.temperature < 1e-6f) return s.first_maximum();
+  s.select_top_k();
+  s.select_top_p();
+  return s.draw();
+}
+
+}  // namespace minfer

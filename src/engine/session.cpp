@@ -1,0 +1,191 @@
+#include "engine/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "backends/cpu/cpu_backend.h"
+#include "base/error.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "graph/pipeline.h"
+
+namespace minfer {
+namespace {
+
+constexpr int64_t default_n_ctx = 4096;  // a longer cache is a choice, since it is memory
+
+/// MINFER_CACHE_TYPE, case-sensitive; unset or empty means the device's policy.
+std::optional<KvFormat> kv_format_from_environment() {
+  const char* text = std::getenv("MINFER_CACHE_TYPE");
+  if (!text || !*text) return std::nullopt;
+  return kv_format_from_name(text);
+}
+
+std::unique_ptr<Backend> make_backend(const SessionOptions& options) {
+  if (options.device != "cpu" && options.device != "auto")
+    throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", options.device),
+                "use cpu or auto");
+  if (options.threads < 0)
+    throw Error(ErrorCode::bad_request, fmt::format("{} threads", options.threads), "use 1 or more");
+  return make_cpu_backend(options.threads ? options.threads : usable_cores());
+}
+
+int64_t context_size(const Model& model, const SessionOptions& options) {
+  const int64_t trained = model.hyperparams().context_length;
+  if (options.n_ctx < 0 || options.n_ctx > std::numeric_limits<int32_t>::max())
+    throw Error(ErrorCode::bad_request, fmt::format("a context of {} tokens", options.n_ctx),
+                "use 1 or more");
+  if (options.n_ctx == 0) return std::min(trained, default_n_ctx);
+  if (options.n_ctx > trained)
+    log(LogLevel::warning, "a context of {} tokens exceeds the {} the model was trained for", options.n_ctx,
+        trained);
+  return options.n_ctx;
+}
+
+class OneSequence final : public Session {
+ public:
+  OneSequence(std::shared_ptr<const Model> model, const SessionOptions& options)
+      : model_(std::move(model)), chunk_(options.prefill_chunk), backend_(make_backend(options)) {
+    if (chunk_ < 1)
+      throw Error(ErrorCode::bad_request, fmt::format("a prefill chunk of {} tokens", chunk_),
+                  "use 1 or more");
+    context_.n_ctx = context_size(*model_, options);
+    context_.kv_format =
+        options.kv_format ? *options.kv_format : kv_format_from_environment().value_or(KvFormat::f32);
+    context_.disabled_passes = options.disabled_passes;
+    kv_row_bytes(context_.kv_format,
+                 model_->hyperparams().kv_dim());  // refuses a format that cannot hold the rows
+    for (const Weight& weight : model_->weights()) backend_->add_weight(weight);
+    pipeline_ = Pipeline::create({backend_.get()},
+                                 [this](const GraphParams& params) { return model_->build(params); },
+                                 {.explain = options.explain, .dump_dir = options.dump_dir});
+  }
+
+  std::span<const float> decode(std::span<const Token> tokens) override {
+    forward(tokens, 1, [](int64_t, std::span<const float>) {});
+    return std::span(logits_).last(size_t(model_->hyperparams().vocab));
+  }
+
+  void decode_all(std::span<const Token> tokens,
+                  const std::function<void(int64_t, std::span<const float>)>& row) override {
+    forward(tokens, chunk_, row);
+  }
+
+  void truncate(int64_t length) override {
+    MINFER_CHECK(length >= 0 && length <= int64_t(tokens_.size()),
+                 "a cache is cut at one of its own positions");
+    tokens_.resize(size_t(length));
+  }
+
+  const std::vector<Token>& tokens() const override { return tokens_; }
+  int64_t n_ctx() const override { return context_.n_ctx; }
+  KvFormat kv_format() const override { return context_.kv_format; }
+  std::string device() const override { return std::string(backend_->name()); }
+  const Model& model() const override { return *model_; }
+
+ private:
+  using Row = std::function<void(int64_t, std::span<const float>)>;
+
+  void check(std::span<const Token> tokens) const {
+    if (tokens.empty()) throw Error(ErrorCode::bad_request, "no tokens to decode", "give at least one token");
+    const int64_t vocab = model_->hyperparams().vocab;
+    for (size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i] < 0 || tokens[i] >= vocab)
+        throw Error(ErrorCode::bad_request,
+                    fmt::format("token {} is {}, the model has ids 0 to {}", i, tokens[i], vocab - 1),
+                    "tokenise with this model's own vocabulary");
+    const int64_t total = int64_t(tokens_.size() + tokens.size());
+    if (total > context_.n_ctx)
+      throw Error(ErrorCode::context_length_exceeded,
+                  fmt::format("{} tokens do not fit the context of {}", total, context_.n_ctx),
+                  "shorten the prompt or raise --n-ctx");
+  }
+
+  /// Chunk by chunk; the last `rows_wanted` rows of each chunk get logits. On any error the cache is as
+  /// before.
+  void forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row) {
+    check(tokens);
+    const size_t before = tokens_.size();
+    try {
+      for (size_t at = 0; at < tokens.size(); at += size_t(chunk_)) {
+        const auto chunk = tokens.subspan(at, std::min(size_t(chunk_), tokens.size() - at));
+        const int64_t rows = std::min<int64_t>(rows_wanted, int64_t(chunk.size()));
+        run_chunk(chunk, rows);
+        const size_t vocab = size_t(model_->hyperparams().vocab);
+        for (int64_t r = 0; r < rows; ++r)
+          row(int64_t(at + chunk.size()) - rows + r, std::span(logits_).subspan(size_t(r) * vocab, vocab));
+      }
+    } catch (...) {
+      tokens_.resize(before);
+      throw;
+    }
+  }
+
+  void run_chunk(std::span<const Token> chunk, int64_t rows) {
+    const int64_t count = int64_t(chunk.size());
+    GraphParams params{count, rows, count == 1 ? GraphParams::Phase::decode : GraphParams::Phase::prefill,
+                       context_};
+    Executable& executable = pipeline_->prepare(params);
+    std::vector<int32_t> positions(chunk.size());
+    std::iota(positions.begin(), positions.end(), int32_t(tokens_.size()));
+    executable.set_input(InputKind::token_ids, chunk);
+    executable.set_input(InputKind::positions, positions);
+    executable.set_input(InputKind::cells,
+                         positions);  // one sequence from cell 0: cell and position coincide
+    if (rows < count) {
+      std::vector<int32_t> tail(static_cast<size_t>(rows));
+      std::iota(tail.begin(), tail.end(), int32_t(count - rows));
+      executable.set_input(InputKind::tail_ids, tail);
+    }
+    if (execute_fault_.hit()) throw Error(ErrorCode::device, "running the graph: a test made it fail");
+    executable.run();
+    logits_.resize(size_t(rows * model_->hyperparams().vocab));
+    executable.read_output(0, logits_);
+    inject_faults();
+    check_finite(int64_t(tokens_.size()) + count - rows);
+    tokens_.insert(tokens_.end(), chunk.begin(), chunk.end());
+  }
+
+  void inject_faults() {
+    if (nan_fault_.hit()) std::fill(logits_.begin(), logits_.end(), std::numeric_limits<float>::quiet_NaN());
+    if (inf_fault_.hit()) logits_.back() = std::numeric_limits<float>::infinity();
+  }
+
+  void check_finite(int64_t first_position) const {
+    // x - x is 0 for finite x and NaN otherwise: one pass that the compiler vectorises.
+    float poison = 0;
+    for (float x : logits_) poison += x - x;
+    if (poison == 0) return;
+    const size_t at =
+        size_t(std::find_if(logits_.begin(), logits_.end(), [](float x) { return !std::isfinite(x); }) -
+               logits_.begin());
+    const size_t vocab = size_t(model_->hyperparams().vocab);
+    throw Error(ErrorCode::device,
+                fmt::format("the logit of token {} at position {} is {}", at % vocab,
+                            first_position + int64_t(at / vocab), logits_[at]),
+                "the model file may be damaged; if another engine runs it, please report this");
+  }
+
+  std::shared_ptr<const Model> model_;
+  int64_t chunk_;
+  ContextParams context_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<Token> tokens_;
+  std::vector<float> logits_;
+  FaultPoint execute_fault_{"execute"}, nan_fault_{"logits_nan"}, inf_fault_{"logits_inf"};
+};
+
+}  // namespace
+
+std::unique_ptr<Session> Session::create(std::shared_ptr<const Model> model, const SessionOptions& options) {
+  return std::make_unique<OneSequence>(std::move(model), options);
+}
+
+}  // namespace minfer
