@@ -14,11 +14,11 @@ const std::vector<Reference>& references() {
   static const std::vector<Reference> all = {
       {"qwen2-f32", tol::logits_float},       {"qwen2-untied-f16", tol::logits_float},
       {"qwen2-q4_0", tol::logits_quant},      {"qwen2-q5_1", tol::logits_quant},
-      {"qwen2-q5_k", tol::logits_quant},      {"qwen2-mixed-k", tol::logits_quant},
+      {"qwen2-q5_k", tol::logits_quant_k},    {"qwen2-mixed-k", tol::logits_quant_k},
       {"qwen3-f16", tol::logits_float},       {"qwen3-bf16", tol::logits_float},
       {"qwen3-q5_0", tol::logits_quant},      {"qwen3-q8_0", tol::logits_quant},
-      {"qwen3-q4_k", tol::logits_quant},      {"llama-f16", tol::logits_float},
-      {"llama-q4_1", tol::logits_quant},      {"llama-q6_k", tol::logits_quant},
+      {"qwen3-q4_k", tol::logits_quant_k},    {"llama-f16", tol::logits_float},
+      {"llama-q4_1", tol::logits_quant},      {"llama-q6_k", tol::logits_quant_k},
       {"llama3rope-bf16", tol::logits_float},
   };
   return all;
