@@ -68,12 +68,15 @@ struct Share {
 
 volatile uint64_t sink;  // keeps what is measured from being dropped
 
+constexpr int64_t read_ahead = 4096;  // bytes; one core reads no faster with more
+
 double read_gb_per_second(ThreadPool& pool, const Memory& memory) {
   const double s = seconds([&] {
     pool.run([&](const Worker& worker) {
       const Share share(int64_t(memory.size), 64, worker);
       uint64_t sum[8] = {};
       for (int64_t i = share.begin; i < share.end; i += 64) {
+        __builtin_prefetch(memory.bytes() + i + read_ahead);
         uint64_t line[8];
         std::memcpy(line, memory.bytes() + i, sizeof line);
         for (int j = 0; j < 8; ++j) sum[j] |= line[j];

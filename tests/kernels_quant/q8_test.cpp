@@ -1,4 +1,5 @@
 #include "kernels_quant/quant_test.h"
+#include "quant/quant.h"
 #include "tolerance.h"
 
 /// The 8-bit quantiser of activations and of the Q8_0 cache.
@@ -101,6 +102,20 @@ TEST_CASE("the quantisers and load_q8_0 have the reference's bits") {
       REQUIRE(first_difference(back, back_want) == -1);
       REQUIRE((q.guards_intact() && d.guards_intact() && sum.guards_intact() && block.guards_intact() &&
                back.guards_intact()));
+    }
+  }
+}
+
+TEST_CASE("store_q8_0 is the one Q8_0 quantiser") {
+  constexpr float deviations[] = {1e-41f, 1e-37f, 1e-6f, 1.0f, 1e6f, 1e37f};
+  for (const KernelTable* table : tables_here()) {
+    for (const float deviation : deviations) {
+      const std::vector<float> x = normal_values(32 * 50, 12, deviation);
+      std::vector<std::byte> block(34 * 50), want(34 * 50);
+      table->store_q8_0(block.data(), x.data(), int64_t(x.size()));
+      quantise_row_q8_0(x.data(), want.data(), int64_t(x.size()));
+      INFO(table->isa, " deviation ", deviation);
+      CHECK((block == want));
     }
   }
 }
