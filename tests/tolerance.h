@@ -87,4 +87,8 @@ inline constexpr double small_scale_case = 1e-3;
 /// Absolute, per unit of |a| + |b|: the rotation, and cos and sin rounded from double.
 inline constexpr double rope_with_table = rope + u;
 
+/// Pearson's chi-square over at most 9 degrees of freedom exceeds this once in 10^4 fair runs (tables of the
+/// distribution); the seed is fixed, so a passing test stays passing.
+inline constexpr double chi_square_9 = 33.72;
+
 }  // namespace minfer::tol
