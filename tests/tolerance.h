@@ -40,6 +40,34 @@ constexpr double attention(double rows, double states, double score_error, doubl
 /// Published weights of the half-range attention case, given to three digits.
 inline constexpr double half_range_case = 1e-3;
 
+// Logits of whole models, as a share of the reference's largest |logit| (tests/data/golden: float64 forward
+// passes of the exact weights).
+
+/// F32, F16 and BF16 weights, f32 activations: about 30 matmuls and norms of up to 512 terms in a row, each
+/// within sum16_roundings(512) * u = 2.2e-6 of its own magnitude, adding up like independent errors.
+inline constexpr double logits_float = 1e-5;
+
+/// Block-quantised weights: the CPU rounds a matmul's activations to 8 bits, one scale per 32 values. The bars
+/// are the largest errors that another CPU engine of this design showed on the same files.
+inline constexpr double logits_quant = 2.3e-2;    ///< Q4_0 to Q8_0
+inline constexpr double logits_quant_k = 3.7e-2;  ///< Q4_K, Q5_K, Q6_K
+
+/// Added by f16 keys and values: each is off by at most 2^-11 of itself; four such errors (K and V in two
+/// layers) in the same direction.
+inline constexpr double kv_f16 = 4 * 0x1p-11;
+
+/// Added by q8_0 keys and values: each is off by at most half a step of 1/127 of its block's largest; the
+/// same four errors, and as much again for the f16 scale.
+inline constexpr double kv_q8_0 = 2 * 4 * 0.5 / 127;
+/// Absolute, for an integer dot over blocks of 32 whose parts' magnitudes (scale * q and minimum apart) add
+/// up to `magnitude`: at most two roundings in a block's factor, and two fmas a block on the way of the
+/// first.
+constexpr double quantised_dot(double blocks, double magnitude) { return (2 + 2 * blocks) * u * magnitude; }
+
+/// In steps of a block's scale d: half of one, and the roundings of d, of 127 / amax and of their products,
+/// each of 127 steps at most.
+inline constexpr double q8_step = 0.5 + 4 * 127 * u;
+
 // Ops through a backend.
 
 /// Relative: silu, then one product.
@@ -58,5 +86,9 @@ inline constexpr double small_scale_case = 1e-3;
 
 /// Absolute, per unit of |a| + |b|: the rotation, and cos and sin rounded from double.
 inline constexpr double rope_with_table = rope + u;
+
+/// Pearson's chi-square over at most 9 degrees of freedom exceeds this once in 10^4 fair runs (tables of the
+/// distribution); the seed is fixed, so a passing test stays passing.
+inline constexpr double chi_square_9 = 33.72;
 
 }  // namespace minfer::tol

@@ -14,7 +14,6 @@
 namespace minfer {
 namespace {
 
-/// Closes a descriptor on every path out of the constructor; a mapping outlives its descriptor.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -22,28 +21,31 @@ struct Descriptor {
   }
 };
 
+[[noreturn]] void fail(const std::string& path, const char* doing) {
+  throw Error(ErrorCode::io, fmt::format("{}: cannot {}: {}", path, doing, std::strerror(errno)));
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0)
-    throw Error(ErrorCode::io, fmt::format("{}: cannot open: {}", path, std::strerror(errno)),
-                "check the path and its permissions");
-  struct stat status {};
-  if (::fstat(file.fd, &status) != 0)
-    throw Error(ErrorCode::io, fmt::format("{}: cannot read its size: {}", path, std::strerror(errno)));
+  // A pipe would block on opening without O_NONBLOCK; the check for a regular file below then names the
+  // problem.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) fail(path, "open");
+  struct stat status;
+  if (::fstat(file.fd, &status) != 0) fail(path, "read its size");
   if (!S_ISREG(status.st_mode))
-    throw Error(ErrorCode::io, fmt::format("{}: not a regular file", path), "give the path of a GGUF file");
-  size_ = size_t(status.st_size);
-  if (size_ == 0) return;  // an empty mapping is an error of mmap; an empty span says it all
-  void* base = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (base == MAP_FAILED)
-    throw Error(ErrorCode::io, fmt::format("{}: cannot map {} bytes: {}", path, size_, std::strerror(errno)));
-  data_ = static_cast<const std::byte*>(base);
+    throw Error(ErrorCode::io, fmt::format("{}: is a {}, expected a file", path,
+                                           S_ISDIR(status.st_mode) ? "folder" : "device"));
+  const auto size = size_t(status.st_size);
+  if (size == 0) return;
+  void* base = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (base == MAP_FAILED) fail(path, "map it into memory");
+  bytes_ = {static_cast<const std::byte*>(base), size};
 }
 
 MappedFile::~MappedFile() {
-  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace minfer

@@ -2,26 +2,29 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace minfer {
 
-/// A whole file mapped read-only and private, for as long as the object lives. The base is page-aligned. A
-/// file that another process shortens while it is mapped ends this process on the next read: the system
-/// offers no remedy.
+/// A whole regular file, mapped read-only and private from offset 0, so the base is page-aligned. The mapping
+/// ends with the object. A file that another process shortens while it is mapped makes reads past its new end
+/// fatal (SIGBUS): no check here can prevent that, so model files are to be replaced by renaming, never
+/// rewritten in place.
 class MappedFile {
  public:
-  /// Throws Error{io} with the system's reason if the file cannot be opened, is no regular file or cannot be
-  /// mapped.
+  /// Throws Error{io} naming the path if it cannot be opened or is no regular file. An empty file gives no
+  /// bytes.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&&) = delete;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
+  std::span<const std::byte> bytes_;
 };
 
 }  // namespace minfer

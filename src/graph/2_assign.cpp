@@ -65,7 +65,10 @@ class Assigner {
     for (int backend = 0; backend < int(backends_.size()); ++backend) {
       if (fixed != unassigned && backend != fixed) continue;
       if (all_supported(backend, ids, reasons)) {
-        for (NodeId id : ids) graph_.nodes[size_t(id)].backend = backend;
+        for (NodeId id : ids) {
+          int& chosen = graph_.nodes[size_t(id)].backend;
+          if (chosen == unassigned) chosen = backend;
+        }
         return;
       }
     }
@@ -86,7 +89,7 @@ class Assigner {
     bool all = true;
     for (NodeId id : ids) {
       const Node& node = graph_.nodes[size_t(id)];
-      if (node.backend == backend) continue;  // explicit: not asked
+      if (node.backend != unassigned) continue;  // explicit: not asked
       Support answer = ask(backend, node);
       if (answer.ok) continue;
       all = false;

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -37,7 +38,10 @@ inline std::vector<int64_t> lengths() {
 inline bool same_bits(float a, float b) {
   return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
 }
-inline bool same_bits(uint16_t a, uint16_t b) { return a == b; }
+template <std::integral T>
+bool same_bits(T a, T b) {
+  return a == b;
+}
 
 /// `n` elements at an address that is aligned for T and no more, between guards that must stay as they are.
 template <class T>
@@ -62,7 +66,7 @@ class Guarded {
 
  private:
   static constexpr int64_t guard = 16;
-  static T fill() { return T(12345); }
+  static T fill() { return T(77); }
   int64_t n_, begin_;
   std::vector<T> data_;
 };

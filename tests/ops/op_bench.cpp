@@ -1,6 +1,7 @@
 #include "ops/op_bench.h"
 
 #include <cstring>
+#include <utility>
 
 #include "backends/cpu/cpu_backend.h"
 #include "base/error.h"

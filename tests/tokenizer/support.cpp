@@ -1,57 +1,12 @@
 #include "tokenizer/support.h"
 
-#include <cstring>
 #include <fstream>
 #include <stdexcept>
 
+#include "gguf/writer.h"
 #include "tokenizer/byte_level.h"
 
 namespace minfer::test {
-namespace {
-
-class Writer {
- public:
-  template <class T>
-  void number(T value) {
-    const auto* first = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), first, first + sizeof value);
-  }
-  void string(const std::string& text) {
-    number(uint64_t(text.size()));
-    const auto* first = reinterpret_cast<const std::byte*>(text.data());
-    bytes.insert(bytes.end(), first, first + text.size());
-  }
-  void type(gguf::ValueType type) { number(uint32_t(type)); }
-
-  void value(bool flag) {
-    type(gguf::ValueType::boolean);
-    number(uint8_t(flag));
-  }
-  void value(int32_t n) {
-    type(gguf::ValueType::i32);
-    number(n);
-  }
-  void value(const std::string& text) {
-    type(gguf::ValueType::string);
-    string(text);
-  }
-  void value(const std::vector<std::string>& texts) {
-    type(gguf::ValueType::array);
-    type(gguf::ValueType::string);
-    number(uint64_t(texts.size()));
-    for (const std::string& text : texts) string(text);
-  }
-  void value(const std::vector<int32_t>& numbers) {
-    type(gguf::ValueType::array);
-    type(gguf::ValueType::i32);
-    number(uint64_t(numbers.size()));
-    for (const int32_t n : numbers) number(n);
-  }
-  std::vector<std::byte> bytes;
-};
-
-}  // namespace
-
 std::string data_path(const std::string& name) {
   return std::string(MINFER_TEST_DATA_DIR) + "/tokenizer/" + name;
 }
@@ -72,16 +27,9 @@ const Tokenizer& qwen3() {
 }
 
 std::shared_ptr<const gguf::File> MetadataFile::open() const {
-  Writer writer;
-  for (const char c : {'G', 'G', 'U', 'F'}) writer.number(c);
-  writer.number(uint32_t(3));  // version
-  writer.number(uint64_t(0));  // tensors
-  writer.number(uint64_t(values.size()));
-  for (const auto& [key, value] : values) {
-    writer.string(key);
-    std::visit([&](const auto& v) { writer.value(v); }, value);
-  }
-  const auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(writer.bytes));
+  gguf::Writer writer;
+  for (const auto& [key, value] : values) std::visit([&](const auto& v) { writer.set(key, v); }, value);
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(writer.bytes());
   const auto file = gguf::File::parse(*bytes, "test vocabulary");
   return {file.get(), [file, bytes](const gguf::File*) {}};
 }

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "tokenizer/support.h"
@@ -150,10 +151,10 @@ TEST_CASE("broken vocabularies are refused, with key, value found and value expe
   refuses_changed([](Values& v) { std::get<std::vector<int32_t>>(v["tokenizer.ggml.token_type"])[7] = 9; },
                   bad, "tokenizer.ggml.token_type[7] = 9; 0 to 6 are expected");
   for (const std::string role : {"bos", "eos", "eot", "unknown", "padding", "seperator", "fim_pre"}) {
-    const std::string key = "tokenizer.ggml." + role + "_token_id";
+    const std::string key = fmt::format("tokenizer.ggml.{}_token_id", role);
     for (const int32_t id : {-1, 261, 2'000'000'000})
       refuses_changed([&](Values& v) { v[key] = id; }, bad,
-                      key + " = " + std::to_string(id) + "; the vocabulary has 0 to 260");
+                      fmt::format("{} = {}; the vocabulary has 0 to 260", key, id));
   }
   refuses_changed(
       [](Values& v) { v["tokenizer.ggml.add_bos_token"] = true; }, bad,
@@ -164,11 +165,15 @@ TEST_CASE("broken vocabularies are refused, with key, value found and value expe
           v["tokenizer.ggml.merges"] = std::vector<std::string>{"a b", rule};
         },
         bad,
-        "tokenizer.ggml.merges[1] = \"" + rule + "\"; two tokens with one space between them are expected");
+        fmt::format("tokenizer.ggml.merges[1] = \"{}\"; two tokens with one space between them are expected",
+                    rule));
   for (const std::string rule : {"a zz", "zz a", "b a"})
-    refuses_changed([&](Values& v) { v["tokenizer.ggml.merges"] = std::vector<std::string>{rule}; }, bad,
-                    "tokenizer.ggml.merges[0] = \"" + rule +
-                        "\"; both parts and their concatenation are expected in the vocabulary");
+    refuses_changed(
+        [&](Values& v) { v["tokenizer.ggml.merges"] = std::vector<std::string>{rule}; }, bad,
+        fmt::format(
+            "tokenizer.ggml.merges[0] = \"{}\"; both parts and their concatenation are expected in the "
+            "vocabulary",
+            rule));
 }
 
 TEST_CASE("unknown kinds are refused by name") {
@@ -177,8 +182,9 @@ TEST_CASE("unknown kinds are refused by name") {
   refuses_changed([](Values& v) { v["tokenizer.ggml.model"] = std::string("llama"); }, ErrorCode::unsupported,
                   "tokenizer.ggml.model = \"llama\"; known is gpt2");
   for (const std::string pre : {"", "default", "qwen", "QWEN2", "deepseek-llm"})
-    refuses_changed([&](Values& v) { v["tokenizer.ggml.pre"] = pre; }, ErrorCode::unsupported,
-                    "tokenizer.ggml.pre = \"" + pre + "\"; known are gpt-2, llama-bpe, qwen2, smollm");
+    refuses_changed(
+        [&](Values& v) { v["tokenizer.ggml.pre"] = pre; }, ErrorCode::unsupported,
+        fmt::format("tokenizer.ggml.pre = \"{}\"; known are gpt-2, llama-bpe, qwen2, smollm", pre));
 }
 
 TEST_CASE("ids outside the vocabulary are refused") {
@@ -189,7 +195,7 @@ TEST_CASE("ids outside the vocabulary are refused") {
     CHECK_THROWS_AS(t->token_bytes(id, true), Error);
     CHECK_THROWS_AS(t->is_control(id), Error);
     CHECK_THROWS_WITH_AS(t->decode(Ids{0, id}),
-                         ("token id " + std::to_string(id) + "; the vocabulary has 0 to 260").c_str(), Error);
+                         fmt::format("token id {}; the vocabulary has 0 to 260", id).c_str(), Error);
     CHECK(!t->is_end(id));
   }
 }

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "backends/cpu/encoder.h"
-#include "base/fault.h"
 #include "backends/cpu/ops/ops.h"
 #include "base/error.h"
+#include "base/fault.h"
 
 namespace minfer {
 namespace {

@@ -125,7 +125,8 @@ void Encoder::quantise(const Values& x) {
     const Q8Rows rows = q8_rows(store->memory.data(), x.cols, x.tokens);
     // Blocks are independent, so one token is shared by blocks and many by tokens.
     const int64_t block = 32, blocks = x.cols / block;
-    const Range mine = share(x.tokens * blocks, x.tokens == 1 ? 16 : blocks, lane.worker);
+    const int64_t step = x.tokens == 1 ? 16 : blocks;
+    const Range mine = share(x.tokens * blocks, step, lane.worker);
     if (mine.begin == mine.end) return;
     for (int64_t at = mine.begin; at < mine.end;) {
       const int64_t n = std::min(mine.end - at, blocks - at % blocks);
@@ -133,8 +134,7 @@ void Encoder::quantise(const Values& x) {
       at += n;
     }
   };
-  const bool solo = x.elements() <= solo_elements;
-  step({"quantise_q8", work, {x.access()}, {q8_access()}, solo});
+  step({"quantise_q8", work, {x.access()}, {q8_access()}, x.elements() <= solo_elements});
   quantised_ = x;
 }
 

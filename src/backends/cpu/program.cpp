@@ -41,10 +41,13 @@ void CpuProgram::run(ThreadPool& pool) {
   for (const auto& check : checks) check();
   for (const auto& prepare : prepares) prepare();
   pool.run([this](const Worker& worker) {
-    const Lane lane{worker, scratch.data() + size_t(worker.index) * scratch_bytes};
+    const Worker sole{0, 1, worker.pool};
+    std::byte* mine = scratch.data() + size_t(worker.index) * scratch_bytes;
+    const Lane shared{worker, mine}, alone{sole, mine};
     for (const Step& step : steps) {
       if (step.barrier_before) worker.barrier();
-      if (!step.solo || worker.index == 0) step.work(lane);
+      if (!step.solo) step.work(shared);
+      if (step.solo && worker.index == 0) step.work(alone);
     }
   });
 }

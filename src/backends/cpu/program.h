@@ -27,7 +27,7 @@ struct Step {
   std::string_view name;
   std::function<void(const Lane&)> work;
   std::vector<Access> reads, writes;
-  bool solo = false;            ///< so little work that worker 0 does all of it
+  bool solo = false;            ///< so little work that worker 0 does it as a team of one
   bool barrier_before = false;  ///< set by plan_barriers
 };
 

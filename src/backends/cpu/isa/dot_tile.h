@@ -61,11 +61,11 @@ template <class V, class Row, int Columns, int Parts>
   for (int k = 0; k < Parts * sums; ++k) V::set_part(acc[k % sums], first + k / sums, sum[k]);
 }
 
-/// out[c * row_block + r] = sum16(fma(row r, column c, lane)) over n elements; column c is at x + c *
+/// out[c * out_stride + r] = sum16(fma(row r, column c, lane)) over n elements; column c is at x + c *
 /// x_stride.
 template <class V, class Row, int Columns>
-inline void dot_tile(float* out, const typename Row::Element* const* row, const float* x, int64_t x_stride,
-                     int64_t n) {
+inline void dot_tile(float* out, int64_t out_stride, const typename Row::Element* const* row, const float* x,
+                     int64_t x_stride, int64_t n) {
   V acc[Columns * row_block];
   for (V& a : acc) a = V::splat(0.0f);
   const int rest = int(n % lanes);
@@ -84,7 +84,7 @@ inline void dot_tile(float* out, const typename Row::Element* const* row, const 
       a = V::select_first(V::fma(w, V::load_first(x + c * x_stride + whole, rest), a), a, rest);
     }
   }
-  for (int c = 0; c < Columns; ++c) V::sum4(acc + c * row_block, out + c * row_block);
+  for (int c = 0; c < Columns; ++c) V::sum4(acc + c * row_block, out + c * out_stride);
 }
 
 /// y[c * y_stride + r] for rows r and columns c of any number. Rows are at w + r * w_stride (elements).
@@ -96,10 +96,16 @@ void dots(float* y, int64_t y_stride, const typename Row::Element* w, int64_t w_
     const typename Row::Element* row[row_block];
     for (int i = 0; i < row_block; ++i) row[i] = w + (r + (i < block ? i : block - 1)) * w_stride;
     const auto tile = [&]<int Columns>(int64_t c) {
+      const float* columns_here = x + c * x_stride;
+      float* y_here = y + c * y_stride + r;
+      if (block == row_block) {
+        dot_tile<V, Row, Columns>(y_here, y_stride, row, columns_here, x_stride, n);
+        return c + Columns;
+      }
       float out[Columns * row_block];
-      dot_tile<V, Row, Columns>(out, row, x + c * x_stride, x_stride, n);
+      dot_tile<V, Row, Columns>(out, row_block, row, columns_here, x_stride, n);
       for (int k = 0; k < Columns; ++k) {
-        for (int i = 0; i < block; ++i) y[(c + k) * y_stride + r + i] = out[k * row_block + i];
+        for (int i = 0; i < block; ++i) y_here[k * y_stride + i] = out[k * row_block + i];
       }
       return c + Columns;
     };

@@ -61,8 +61,8 @@ template <class V, class F, int groups, int tokens>
 /// One group of rows times `tokens` tokens, straight from the weights. `next` is where the weights of the
 /// following group begin: they are fetched while this group is computed, in the order they lie in memory.
 template <class V, class F, int tokens>
-void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const std::byte* next,
-                const Q8Rows& x) {
+[[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
+                                 const std::byte* next, const Q8Rows& x) {
   typename V::Floats acc[1][tokens];
   for (auto& a : acc[0]) a = V::broadcast(0.0f);
   const Tokens all(x, 0, 0);
@@ -80,8 +80,8 @@ void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_byt
 
 /// A panel's rows times `tokens` tokens. The sums so far are in y unless this is the row's first segment.
 template <class V, class F, int groups, int tokens>
-void tile(float* y, int64_t y_stride, const Block<V, F::kind>* panel, int64_t panel_length, const Tokens& x,
-          bool first_segment) {
+[[gnu::flatten]] void tile(float* y, int64_t y_stride, const Block<V, F::kind>* panel, int64_t panel_length,
+                           const Tokens& x, bool first_segment) {
   typename V::Floats acc[groups][tokens];
   static_for<groups>([&](auto g) {
     static_for<tokens>([&](auto t) {
@@ -106,6 +106,18 @@ void last_tile(float* y, int64_t y_stride, const Block<V, F::kind>* panel, int64
   }
 }
 
+/// Unpacks `length` blocks of the groups' rows; the groups' blocks of the same columns lie together.
+template <class V, class F, int groups>
+[[gnu::flatten]] void fill_panel(Block<V, F::kind>* panel, const std::byte* w, size_t w_row_bytes,
+                                 int64_t length) {
+  for (int64_t b = 0; b < length; b += F::span, w += F::L::bytes) {
+    for (int g = 0; g < groups; ++g) {
+      F::unpack(w + size_t(g * V::rows) * w_row_bytes, w_row_bytes,
+                [&](int i, const Block<V, F::kind>& block) { panel[(b + i) * groups + g] = block; });
+    }
+  }
+}
+
 /// `groups` groups of rows times all tokens.
 template <class V, class F, int groups>
 void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Rows& x,
@@ -118,13 +130,7 @@ void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_b
   const int64_t blocks = x.cols / 32;
   for (int64_t first = 0; first < blocks; first += panel_blocks) {
     const int64_t length = std::min(panel_blocks, blocks - first);
-    for (int64_t b = 0; b < length; b += F::span) {
-      const std::byte* const column = w + (first + b) / F::span * F::L::bytes;
-      for (int g = 0; g < groups; ++g) {
-        F::unpack(column + size_t(g * V::rows) * w_row_bytes, w_row_bytes,
-                  [&](int i, const PanelBlock& block) { panel[(b + i) * groups + g] = block; });
-      }
-    }
+    fill_panel<V, F, groups>(panel, w + first / F::span * F::L::bytes, w_row_bytes, length);
     int64_t t = 0;
     for (; t + tile_tokens <= tokens; t += tile_tokens) {
       tile<V, F, groups, tile_tokens>(y + t * y_stride, y_stride, panel, length, Tokens(x, t, first),

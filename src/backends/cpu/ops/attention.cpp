@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "backends/cpu/ops/kv_tile.h"
 
@@ -221,7 +222,7 @@ void emit_chunks(Encoder& encoder, const Call& call, int64_t most_rows, std::vec
   encoder.step({"attention", attend, std::move(reads), {between}});
   const bool solo = queries * call.head_dim <= solo_elements;
   const auto merge = [=](const Lane& lane) {
-    const Range mine = solo ? Range{0, queries} : share(queries, 1, lane.worker);
+    const Range mine = share(queries, 1, lane.worker);
     for (int64_t query = mine.begin; query < mine.end; ++query) merge_query(call, states, query);
   };
   encoder.step({"attention_merge", merge, {between}, {between, writes}, solo});

@@ -16,15 +16,7 @@ void emit_flat(Encoder& encoder, std::string_view name, const Values& y, const V
       f(y + mine.begin, a + mine.begin, b + mine.begin, mine.end - mine.begin);
     }
   };
-  const auto alone = [n, f, y = y.data, a = a.data, b = b.data](const Lane&) { f(y, a, b, n); };
-  const bool solo = n <= solo_elements;
-  Step step{name, {}, {a.access(), b.access()}, {y.access()}, solo};
-  if (solo) {
-    step.work = alone;
-  } else {
-    step.work = work;
-  }
-  encoder.step(std::move(step));
+  encoder.step({name, work, {a.access(), b.access()}, {y.access()}, n <= solo_elements});
 }
 
 void emit_softmax(Encoder& encoder, const Values& y, const Values& x) {

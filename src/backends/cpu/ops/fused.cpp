@@ -21,7 +21,7 @@ Values part(const Values& whole, int64_t offset, int64_t cols) { return {whole.d
 void emit_biased(Encoder& encoder, const Values& y, const Values& x, const float* bias) {
   const bool solo = x.elements() <= solo_elements;
   const auto work = [=, add = encoder.kernels.add_f32](const Lane& lane) {
-    const Range mine = solo ? Range{0, x.tokens} : share(x.tokens, 1, lane.worker);
+    const Range mine = share(x.tokens, 1, lane.worker);
     for (int64_t t = mine.begin; t < mine.end; ++t) {
       float* to = y.data + t * y.cols;
       const float* from = x.data + t * x.cols;

@@ -13,7 +13,7 @@ void emit_rows(Encoder& encoder, const Values& y, const std::byte* table, DType 
                std::vector<Access> reads) {
   const bool solo = y.elements() <= solo_elements;
   const auto work = [=, bytes = row_bytes(type, y.cols)](const Lane& lane) {
-    const Range mine = solo ? Range{0, y.tokens} : share(y.tokens, 1, lane.worker);
+    const Range mine = share(y.tokens, 1, lane.worker);
     for (int64_t t = mine.begin; t < mine.end; ++t) {
       const std::byte* row = table + size_t(ids[t]) * bytes;
       if (type == DType::f32) {

@@ -48,7 +48,7 @@ void emit_kv_store(Encoder& encoder, const Node& node, const KvPlace& kv, const 
   const bool solo = k.elements() <= solo_elements;
   // Shares are columns, not tokens: should two tokens name one cell, the later one is stored, always.
   const auto work = [=, kernels = &encoder.kernels](const Lane& lane) {
-    const Range mine = solo ? Range{0, kv.kv_dim} : share(kv.kv_dim, 32, lane.worker);
+    const Range mine = share(kv.kv_dim, 32, lane.worker);
     if (mine.begin == mine.end) return;
     for (int64_t t = 0; t < k.tokens; ++t) {
       const size_t at = size_t(cells[t]) * kv.row_bytes;

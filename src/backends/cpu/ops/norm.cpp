@@ -9,7 +9,7 @@ void emit_norm(Encoder& encoder, const Values& y, const Values& x, int64_t width
   const int64_t rows = x.elements() / width;
   const bool solo = x.elements() <= solo_elements || rows == 1;
   const auto work = [=, y = y.data, x = x.data, kernel = encoder.kernels.rms_norm_f32](const Lane& lane) {
-    const Range mine = solo ? Range{0, rows} : share(rows, 1, lane.worker);
+    const Range mine = share(rows, 1, lane.worker);
     for (int64_t r = mine.begin; r < mine.end; ++r) kernel(y + r * width, x + r * width, weight, width, eps);
   };
   encoder.step({"rms_norm", work, {x.access()}, {y.access()}, solo});

@@ -31,7 +31,7 @@ const RopeTable& Encoder::rope_table(const Node& node, const RopeParams& rope, i
   const bool solo = tokens * pairs <= 64;
   const auto work = [=, scale = double(rope.scale), powers = std::move(powers),
                      divisors = std::move(divisors)](const Lane& lane) {
-    const Range mine = solo ? Range{0, tokens} : share(tokens, 1, lane.worker);
+    const Range mine = share(tokens, 1, lane.worker);
     for (int64_t t = mine.begin; t < mine.end; ++t) {
       for (int64_t i = 0; i < pairs; ++i) {
         const double theta = double(positions[t]) * scale * powers[size_t(i)] / divisors[size_t(i)];
@@ -52,7 +52,7 @@ void emit_rope(Encoder& encoder, const Values& y, const Values& x, const RopeTab
   const bool solo = x.elements() <= solo_elements;
   const bool interleaved = style == RopeStyle::interleaved;
   const auto work = [=, kernel = encoder.kernels.rope_f32](const Lane& lane) {
-    const Range mine = solo ? Range{0, x.tokens * heads} : share(x.tokens * heads, 1, lane.worker);
+    const Range mine = share(x.tokens * heads, 1, lane.worker);
     for (int64_t at = mine.begin; at < mine.end;) {
       const int64_t token = at / heads, count = std::min(mine.end - at, heads - at % heads);
       float* to = y.data + at * head_dim;
