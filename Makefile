@@ -18,18 +18,18 @@ build:
 	cmake --preset release -DMINFER_TESTS=ON -DMINFER_BENCH=ON
 	cmake --build build --parallel $(JOBS)
 
-# Every test but those of label `long`; `ctest --test-dir build -L LABEL` runs one label: cli, qemu, long.
+# Every test. `ctest --test-dir build -L LABEL` runs one label of HACKING.md.
 test:
 	scripts/install-deps.sh test
 	cmake --preset release -DMINFER_TESTS=ON -DMINFER_BENCH=ON
 	cmake --build build --parallel $(JOBS)
-	ctest --test-dir build --output-on-failure --no-tests=error -LE long
+	ctest --test-dir build --output-on-failure --no-tests=error
 
 asan tsan:
 	scripts/install-deps.sh test
 	cmake --preset $@
 	cmake --build --preset $@ --parallel $(JOBS)
-	ctest --test-dir build-$@ --output-on-failure --no-tests=error -LE 'long|qemu'
+	ctest --test-dir build-$@ --output-on-failure --no-tests=error -LE qemu
 
 # Needs clang++-19. Each target in build-fuzz/bin takes a corpus folder and libFuzzer's options.
 fuzz:
