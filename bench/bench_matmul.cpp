@@ -99,8 +99,9 @@ constexpr int64_t peak_steps = 4'000'000;
 /// Operations of sixteen independent chains of vpdpbusd: a multiply and an add for each of 64 bytes.
 __attribute__((target("avx512f,avx512vnni"))) double vnni_operations() {
   __m512i a[16];
-  for (auto& v : a) v = _mm512_set1_epi32(int(sink));
-  const __m512i x = a[0];
+  const __m512i x = _mm512_set1_epi32(int(sink));
+#pragma GCC unroll 16
+  for (int j = 0; j < 16; ++j) a[j] = x;
   for (int64_t i = 0; i < peak_steps; ++i) {
 #pragma GCC unroll 16
     for (int j = 0; j < 16; ++j) {
@@ -108,15 +109,20 @@ __attribute__((target("avx512f,avx512vnni"))) double vnni_operations() {
       asm volatile("" : "+v"(a[j]));
     }
   }
-  for (const auto& v : a) keep(&v);
+  // All sums are needed, and none has an address: they stay in registers.
+  __m512i all = a[0];
+#pragma GCC unroll 16
+  for (int j = 1; j < 16; ++j) all = _mm512_or_si512(all, a[j]);
+  keep(&all);
   return double(peak_steps) * 16 * 64 * 2;
 }
 
 /// The same with AVX2's vpmaddubsw, whose 16-bit sums are then widened for every eighth.
 __attribute__((target("avx2"))) double maddubs_operations() {
   __m256i a[8];
-  for (auto& v : a) v = _mm256_set1_epi32(int(sink));
-  const __m256i x = a[0];
+  const __m256i x = _mm256_set1_epi32(int(sink));
+#pragma GCC unroll 8
+  for (int j = 0; j < 8; ++j) a[j] = x;
   for (int64_t i = 0; i < peak_steps; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
@@ -124,7 +130,10 @@ __attribute__((target("avx2"))) double maddubs_operations() {
       asm volatile("" : "+x"(a[j]));
     }
   }
-  for (const auto& v : a) keep(&v);
+  __m256i all = a[0];
+#pragma GCC unroll 8
+  for (int j = 1; j < 8; ++j) all = _mm256_or_si256(all, a[j]);
+  keep(&all);
   return double(peak_steps) * 8 * 32 * 2;
 }
 #endif

@@ -38,7 +38,9 @@ struct Block<V, Kind::two_scales> {
 /// body(0), ..., body(n - 1) with the index as a compile-time constant.
 template <int n, class Body>
 [[gnu::always_inline]] inline void static_for(Body&& body) {
-  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) { (body(std::integral_constant<int, i>{}), ...); }
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, i>{}), ...);
+  }
   (std::make_integer_sequence<int, n>{});
 }
 

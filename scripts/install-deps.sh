@@ -1,0 +1,43 @@
+#!/bin/sh
+# Installs what a target of the Makefile needs and this machine lacks: `install-deps.sh build` or `... test`.
+# Does nothing, and asks for no rights, if everything is there.
+set -eu
+
+purpose=${1:-build}
+case $purpose in build | test) ;; *) echo "usage: $0 build|test" >&2; exit 2 ;; esac
+
+fail() { echo "install-deps: $1" >&2; exit 1; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else fail "not root and no sudo; run as root: $*"; fi
+}
+
+install_debian() {
+  packages="cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
+  packages="$packages libutf8proc-dev libssl-dev doctest-dev python3 python3-pip"
+  # The Arm kernels are tested under qemu where these are there.
+  [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu"
+  missing=
+  for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+  done
+  [ -n "$missing" ] || return 0
+  echo "install-deps: installing$missing" >&2
+  as_root apt-get update -q
+  # shellcheck disable=SC2086  # a list of names
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+}
+
+install_macos() {
+  command -v brew >/dev/null || fail "Homebrew was not found; see https://brew.sh"
+  for package in cmake ninja pkg-config fmt nlohmann-json cli11 pcre2 utf8proc openssl@3 doctest python3; do
+    brew list "$package" >/dev/null 2>&1 || brew install "$package"
+  done
+}
+
+if [ "$(uname)" = Darwin ]; then install_macos
+elif command -v apt-get >/dev/null; then install_debian
+elif ! command -v cmake >/dev/null; then fail "this system has neither apt nor Homebrew; install cmake and what it then asks for"
+fi
