@@ -103,6 +103,10 @@ TEST_CASE("generation ends with the reason that applies") {
   CHECK(first.reason == StopReason::length);
   CHECK(first.generated_tokens == 3);
   CHECK(first.prompt_tokens == 4);
+  // 13 tokens are the most that 16 cells allow: the last one needs no cell.
+  params.max_tokens = 13;
+  const auto last = generate(*Session::create(model(), options()), prompt, params, ignore);
+  CHECK((last.reason == StopReason::length || last.reason == StopReason::end_token));
   params.max_tokens = -1;
   const auto full = generate(*Session::create(model(), options()), prompt, params, ignore);
   CHECK((full.reason == StopReason::context_full || full.reason == StopReason::end_token));

@@ -86,7 +86,8 @@ TEST_CASE("numbers that cannot describe a model are refused by key") {
                 {"head_count", "0"});
   check_refused(llama().set("llama.block_count", uint32_t(4000000000u)), ErrorCode::bad_model,
                 {"block_count", "4000000000"});
-  check_refused(llama().drop("llama.feed_forward_length"), ErrorCode::bad_model, {"feed_forward_length"});
+  check_refused(llama().drop("llama.feed_forward_length"), ErrorCode::bad_model,
+                {"feed_forward_length", "missing"});
 }
 
 TEST_CASE("a vocabulary longer than the embedding is refused with both numbers") {
