@@ -79,6 +79,16 @@ TEST_CASE("logits that are not finite, or a failed execution, end the call; the 
   }
 }
 
+TEST_CASE("a failure in a later chunk takes the earlier chunks back") {
+  SessionOptions o = options();
+  o.prefill_chunk = 2;
+  const Environment fault("MINFER_TEST_CALL_FAIL", "execute@2");
+  const auto session = Session::create(model(), o);
+  check_error(ErrorCode::device, {}, [&] { session->decode(prompt); });
+  CHECK(session->tokens().empty());
+  CHECK(copy(session->decode(prompt)) == copy(Session::create(model(), options())->decode(prompt)));
+}
+
 TEST_CASE("devices and cache formats that this build lacks are refused by name") {
   SessionOptions o = options();
   o.device = "metal";
