@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--venv")
     parser.add_argument("--minfer", default="build/bin/minfer")
     parser.add_argument("--model", help="a GGUF file; the default model if absent")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peer:

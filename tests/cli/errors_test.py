@@ -3,7 +3,7 @@ import os
 import tempfile
 import unittest
 
-from support import minfer
+from support import DATA, minfer
 
 
 class Errors(unittest.TestCase):
@@ -24,10 +24,10 @@ class Errors(unittest.TestCase):
         self.assert_error(minfer("pull", "other"), 2, "other")
 
     def test_help_and_version(self):
-        for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        for arguments, word in (["--help"], b"detokenize"), (["run", "--help"], b"--top-k"), (["--version"], b"minfer "):
             result = minfer(*arguments)
             self.assertEqual((result.returncode, result.stderr), (0, b""))
-            self.assertIn(b"minfer", result.stdout + b"minfer" if "run" in arguments else result.stdout)
+            self.assertIn(word, result.stdout)
 
     def test_no_such_model(self):
         with tempfile.TemporaryDirectory() as cache:
@@ -47,6 +47,18 @@ class Errors(unittest.TestCase):
     def test_unknown_kv_format(self):
         result = minfer("run", "default", "x", "--kv", "q9")
         self.assert_error(result, 1, "q9")
+
+    def test_chat_format_that_the_vocabulary_lacks(self):
+        with open(os.path.join(DATA, "golden", "llama-f16.gguf"), "rb") as file:
+            content = file.read()
+        with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
+            file.write(content.replace(b"<|im_start|>", b"<|my_start|>"))
+            file.flush()
+            self.assert_error(minfer("run", file.name, "x"), 1, "<|im_start|>", "--raw")
+
+    def test_prompt_longer_than_the_context(self):
+        model = os.path.join(DATA, "golden", "llama-f16.gguf")
+        self.assert_error(minfer("run", model, "--raw", "abcdefghij", "--n-ctx", 2), 1, "context of 2")
 
     def test_ids_that_are_none(self):
         with tempfile.NamedTemporaryFile("w") as file:
