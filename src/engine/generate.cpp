@@ -79,12 +79,12 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
       result.reason = *reason;
       break;
     }
+    if (result.generated_tokens == params.max_tokens) break;
     if (int64_t(session.tokens().size()) >= session.n_ctx()) {
       result.reason = StopReason::context_full;
       break;
     }
-    const bool last = result.generated_tokens == params.max_tokens;
-    if (!last) logits = session.decode({&id, 1});
+    logits = session.decode({&id, 1});
   }
   if (result.reason != StopReason::stop_string && result.reason != StopReason::cancelled && output.finish())
     result.reason = StopReason::stop_string;

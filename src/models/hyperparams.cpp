@@ -35,6 +35,11 @@ class Keys {
   }
 
   /// An integer, or an array of equal integers (one a layer).
+  int64_t uniform_int(std::string_view name, int64_t low, int64_t high) const {
+    if (!file_.find(key(name))) refuse(name, "is missing");
+    return uniform_int_or(name, 0, low, high);
+  }
+
   int64_t uniform_int_or(std::string_view name, int64_t fallback, int64_t low, int64_t high) const {
     const gguf::Value* value = file_.find(key(name));
     if (!value || value->type != gguf::ValueType::array) return int_or(name, fallback, low, high);
@@ -95,8 +100,8 @@ Hyperparams read_hyperparams(const gguf::File& file) {
   const Keys keys(file, h.architecture);
   h.dim = keys.required_int("embedding_length", 1, max_extent);
   h.n_layers = keys.required_int("block_count", 1, 4096);
-  h.ffn_dim = keys.uniform_int_or("feed_forward_length", 0, 1, max_extent);
-  h.n_heads = keys.uniform_int_or("attention.head_count", 0, 1, 65536);
+  h.ffn_dim = keys.uniform_int("feed_forward_length", 1, max_extent);
+  h.n_heads = keys.uniform_int("attention.head_count", 1, 65536);
   h.n_kv_heads = keys.uniform_int_or("attention.head_count_kv", h.n_heads, 1, 65536);
   if (h.n_heads % h.n_kv_heads != 0)
     keys.refuse("attention.head_count_kv",

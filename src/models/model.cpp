@@ -2,10 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.h"
+#include "base/log.h"
 #include "models/hyperparams.h"
 
 namespace minfer {
+namespace {
+
+/// A tensor that no op reads may mean that the file is of a variant whose results would be wrong: say so.
+void warn_of_unused(const gguf::File& file, const std::vector<Weight>& used) {
+  std::set<std::string_view> names;
+  for (const Weight& weight : used) names.insert(weight.ref.name);
+  std::string_view first;
+  size_t count = 0;
+  for (const gguf::TensorInfo& tensor : file.tensors()) {
+    if (names.count(tensor.name)) continue;
+    if (count++ == 0) first = tensor.name;
+  }
+  if (count > 0)
+    log(LogLevel::warning, "{}: {} of {} tensors are not used, `{}` the first", file.path(), count,
+        file.tensors().size(), first);
+}
+
+}  // namespace
 
 std::shared_ptr<const Model> Model::load(const std::string& path) {
   auto model = std::make_shared<Model>();
@@ -15,6 +36,7 @@ std::shared_ptr<const Model> Model::load(const std::string& path) {
   model->architecture_ = &architecture(h.architecture);
   for (const WeightRef& ref : model->architecture_->weights(h, *model->file_))
     model->weights_.push_back({ref, model->file_->find_tensor(ref.name)->data});
+  warn_of_unused(*model->file_, model->weights_);
   model->tokenizer_ = Tokenizer::load(model->file_);
   // Fewer tokens than rows is padding; more would be ids without an embedding.
   if (model->tokenizer_->size() > h.vocab)

@@ -79,6 +79,16 @@ TEST_CASE("logits that are not finite, or a failed execution, end the call; the 
   }
 }
 
+TEST_CASE("a failure in a later chunk takes the earlier chunks back") {
+  SessionOptions o = options();
+  o.prefill_chunk = 2;
+  const Environment fault("MINFER_TEST_CALL_FAIL", "execute@2");
+  const auto session = Session::create(model(), o);
+  check_error(ErrorCode::device, {}, [&] { session->decode(prompt); });
+  CHECK(session->tokens().empty());
+  CHECK(copy(session->decode(prompt)) == copy(Session::create(model(), options())->decode(prompt)));
+}
+
 TEST_CASE("devices and cache formats that this build lacks are refused by name") {
   SessionOptions o = options();
   o.device = "metal";
@@ -103,6 +113,10 @@ TEST_CASE("generation ends with the reason that applies") {
   CHECK(first.reason == StopReason::length);
   CHECK(first.generated_tokens == 3);
   CHECK(first.prompt_tokens == 4);
+  // 13 tokens are the most that 16 cells allow: the last one needs no cell.
+  params.max_tokens = 13;
+  const auto last = generate(*Session::create(model(), options()), prompt, params, ignore);
+  CHECK((last.reason == StopReason::length || last.reason == StopReason::end_token));
   params.max_tokens = -1;
   const auto full = generate(*Session::create(model(), options()), prompt, params, ignore);
   CHECK((full.reason == StopReason::context_full || full.reason == StopReason::end_token));
