@@ -27,7 +27,7 @@ struct Value {
       data;  ///< scalar bytes, string bytes (no length), or the array's elements as stored
 };
 
-/// A tensor's record. `shape[0]` is the fastest dimension (SPEC of the file: ne).
+/// A tensor's record. `shape[0]` is the fastest dimension.
 struct TensorInfo {
   std::string name;
   DType type;
