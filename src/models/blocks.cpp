@@ -47,6 +47,7 @@ Layer find_layer(const WeightFinder& find, const Hyperparams& h, const BlockStyl
     layer.k_norm = find.vector(stem("attn_k_norm.weight"), h.head_dim);
   }
   layer.output = linear(find, stem("attn_output"), q_dim, h.dim, other);
+  layer.output.fine_activations = true;
   layer.ffn_norm = find.vector(stem("ffn_norm.weight"), h.dim);
   layer.gate = linear(find, stem("ffn_gate"), h.dim, h.ffn_dim, other);
   layer.up = linear(find, stem("ffn_up"), h.dim, h.ffn_dim, other);
@@ -61,6 +62,7 @@ Tensors find_tensors(const Hyperparams& h, const gguf::File& file, const BlockSt
   t.output_norm = find.vector("output_norm.weight", h.dim);
   // A file without its own head uses the embedding for both.
   t.head.weight = find.has("output.weight") ? find.matrix("output.weight", h.dim, h.vocab) : t.embedding;
+  t.head.fine_activations = true;
   if (find.has("output.bias")) t.head.bias = find.vector("output.bias", h.vocab);
   if (style.rope_factors && find.has("rope_freqs.weight"))
     t.rope_factors = find.vector("rope_freqs.weight", h.head_dim / 2);

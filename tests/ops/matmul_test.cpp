@@ -25,13 +25,14 @@ struct Product {
   std::vector<float> weights, bias, found;
 };
 
-Product multiply(OpBench& bench, DType type, int64_t cols, int64_t rows, const std::vector<float>& x) {
+Product multiply(OpBench& bench, DType type, int64_t cols, int64_t rows, const std::vector<float>& x,
+                 bool fine_activations = false) {
   const int64_t tokens = int64_t(x.size()) / cols;
   Product product;
   product.bias = Source(9).normals(rows);
   const WeightRef w = bench.weight("w", type, cols, rows, 77);
   const Operand y = bench.result(rows, tokens);
-  bench.add(MatMul{w, bench.vector("b", product.bias)}, {bench.values(cols, tokens, x)}, y);
+  bench.add(MatMul{w, bench.vector("b", product.bias), fine_activations}, {bench.values(cols, tokens, x)}, y);
   bench.run();
   product.weights = bench.decoded(w);
   product.found = bench.read(y);
@@ -98,6 +99,31 @@ TEST_CASE("a quantised matmul stays within the activations' eight bits") {
         return sum;
       };
       CHECK(worst_ratio(p, x, cols, rows, bound) <= 1.0);
+    }
+  }
+}
+
+TEST_CASE("fine activations keep fifteen bits, whatever the number of tokens") {
+  for (const Device& device : devices()) {
+    for (DType type : quantised_types) {
+      for (int64_t tokens : {1, 2, 19}) {
+        CAPTURE(info(type).name);
+        CAPTURE(tokens);
+        const int64_t cols = 256, rows = 331;
+        OpBench bench(device);
+        const std::vector<float> x = Source(3).normals(cols * tokens);
+        const Product p = multiply(bench, type, cols, rows, x, true);
+        const auto bound = [&](const float* w, const float* at, const reference::Dot& d) {
+          double sum = tol::dot_blocks(double(2 * cols / 32), 4 * d.magnitude);
+          for (int64_t b = 0; b < cols; b += 32) {
+            for (int64_t i = b; i < b + 32; ++i) {
+              sum += tol::activation_q8x2(most(at + b, 32)) * std::abs(double(w[i]));
+            }
+          }
+          return sum;
+        };
+        CHECK(worst_ratio(p, x, cols, rows, bound) <= 1.0);
+      }
     }
   }
 }

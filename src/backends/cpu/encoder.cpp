@@ -13,6 +13,20 @@ namespace {
 constexpr size_t line = 64;
 size_t to_line(size_t bytes) { return (bytes + line - 1) / line * line; }
 
+constexpr int64_t q8_block = 32;
+
+/// Quantises what `n` blocks of values lost when they were rounded to `plane`.
+void quantise_rest(decltype(KernelTable::quantise_q8) kernel, const Q8Rows& to, const Q8Rows& plane,
+                   const float* values, int64_t n) {
+  for (int64_t b = 0; b < n; ++b) {
+    float rest[q8_block];
+    for (int64_t i = 0; i < q8_block; ++i) {
+      rest[i] = values[b * q8_block + i] - float(plane.q[b * q8_block + i]) * plane.d[b];
+    }
+    kernel(to.q + b * q8_block, to.d + b, to.sum + b, rest, q8_block);
+  }
+}
+
 }  // namespace
 
 void refuse(const Node& node, ErrorCode code, const std::string& why) {
@@ -118,24 +132,28 @@ const int32_t* Encoder::indices(const Node& node, const Operand& operand, int64_
   return data;
 }
 
-void Encoder::quantise(const Values& x) {
-  if (quantised_.data == x.data && quantised_.cols == x.cols && quantised_.tokens == x.tokens) return;
-  program_.q8.bytes = std::max(program_.q8.bytes, q8_bytes(x.cols, x.tokens));
-  const auto work = [x, store = q8(), kernel = kernels.quantise_q8](const Lane& lane) {
-    const Q8Rows rows = q8_rows(store->memory.data(), x.cols, x.tokens);
+void Encoder::quantise(const Values& x, int planes) {
+  const bool same_rows =
+      quantised_.data == x.data && quantised_.cols == x.cols && quantised_.tokens == x.tokens;
+  if (same_rows && planes_ == planes) return;
+  program_.q8.bytes = std::max(program_.q8.bytes, q8_bytes(x.cols, x.tokens * planes));
+  const auto work = [x, planes, store = q8(), kernel = kernels.quantise_q8](const Lane& lane) {
+    const Q8Rows rows = q8_rows(store->memory.data(), x.cols, x.tokens * planes);
     // Blocks are independent, so one token is shared by blocks and many by tokens.
-    const int64_t block = 32, blocks = x.cols / block;
-    const int64_t step = x.tokens == 1 ? 16 : blocks;
+    const int64_t blocks = x.cols / q8_block, step = x.tokens == 1 ? 16 : blocks;
     const Range mine = share(x.tokens * blocks, step, lane.worker);
-    if (mine.begin == mine.end) return;
     for (int64_t at = mine.begin; at < mine.end;) {
-      const int64_t n = std::min(mine.end - at, blocks - at % blocks);
-      kernel(rows.q + at * block, rows.d + at, rows.sum + at, x.data + at * block, n * block);
+      const int64_t token = at / blocks, first = at % blocks, n = std::min(mine.end - at, blocks - first);
+      const Q8Rows to = rows.from(token * planes, first);
+      const float* values = x.data + at * q8_block;
+      kernel(to.q, to.d, to.sum, values, n * q8_block);
+      if (planes == 2) quantise_rest(kernel, rows.from(token * planes + 1, first), to, values, n);
       at += n;
     }
   };
   step({"quantise_q8", work, {x.access()}, {q8_access()}, x.elements() <= solo_elements});
   quantised_ = x;
+  planes_ = planes;
 }
 
 void Encoder::finish() {

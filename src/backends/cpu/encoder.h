@@ -70,7 +70,8 @@ class Encoder {
   const int32_t* indices(const Node& node, const Operand& operand, int64_t count) const;
 
   /// Adds the step that quantises `x`, unless the store holds it already; every matmul of x reads the store.
-  void quantise(const Values& x);
+  /// With two planes token t has rows 2t and 2t + 1: its values, and what rounding those left over.
+  void quantise(const Values& x, int planes);
   const Q8Store* q8() const { return &program_.q8; }
   Access q8_access() const { return {&program_.q8, sizeof program_.q8}; }
 
@@ -86,7 +87,8 @@ class Encoder {
   const WeightTable& weights_;
   int threads_;
   std::map<CheckKey, bool> checked_;
-  Values quantised_ = {nullptr, 0, 0};
+  Values quantised_ = {nullptr, 0, 0};  ///< what the store holds, in so many planes
+  int planes_ = 0;
   struct KeyedRope {
     RopeParams rope;
     int64_t head_dim;

@@ -9,13 +9,16 @@ namespace minfer {
 ///
 /// Inputs   x: f32 [cols, tokens]   weight w: any type, `rows` rows of `cols`   bias b: f32 [rows], optional
 /// Output   y: f32 [rows, tokens]
-/// Numerics each device documents its order of summation and whether it rounds x to 8 bits
+/// Numerics each device documents its order of summation and whether it rounds x to 8 bits; with
+///          `fine_activations` it keeps at least 15 (the head: its rounding errors reach the logits
+///          undiluted)
 /// Errors   Error{bad_model} if x's row is not w's, w's row is no whole number of blocks, or b is not f32
 ///          [rows]
 struct MatMul {
   static constexpr std::string_view name = "matmul";
   WeightRef weight;
   std::optional<WeightRef> bias;
+  bool fine_activations = false;
   TensorDesc infer(const OpInputs& in) const {
     const ShapeRule rule(name);
     rule.sources(in, 1);

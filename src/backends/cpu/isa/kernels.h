@@ -22,6 +22,12 @@ struct Q8Rows {
   float* d;
   int32_t* sum;
   int64_t cols;
+
+  /// The same rows from token `token` and its block `block` on.
+  Q8Rows from(int64_t token, int64_t block) const {
+    const int64_t at = token * (cols / 32) + block;
+    return {q + at * 32, d + at, sum + at, cols};
+  }
 };
 
 /// The visible part of a tile of keys and values for one call: `rows` rows of one KV head as f32.

@@ -32,24 +32,54 @@ struct Call {
   }
 };
 
-void emit_quantised(Encoder& encoder, DType type, const Call& call, int64_t rows, const Values& y,
-                    const Values& x) {
-  encoder.quantise(x);
-  encoder.need_scratch(matmul_scratch_bytes(type, x.cols));
-  const auto work = [call, rows, store = encoder.q8(), kernels = &encoder.kernels,
+/// Plain: a token is one row of integers.
+void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
+              const Q8Rows& x, std::byte* scratch) {
+  const std::byte* weight = call.weight + size_t(rows.begin) * call.weight_row_bytes;
+  const int64_t step = tokens_at_once(call.cols);
+  for (int64_t t = 0; t < call.tokens; t += step) {
+    const int64_t count = std::min(step, call.tokens - t);
+    kernel(call.y + t * call.y_stride + rows.begin, call.y_stride, weight, call.weight_row_bytes,
+           rows.end - rows.begin, x.from(t, 0), count, scratch);
+    call.add_bias(kernels, rows, t, count);
+  }
+}
+
+constexpr int64_t fine_rows = 256, fine_tokens = 16;  ///< both planes' products stay in L1 or L2 until added
+constexpr size_t fine_scratch_bytes = sizeof(float) * size_t(2 * fine_rows * fine_tokens);
+
+/// Fine: a token is two rows, whose products are added: weights are read once for both.
+void multiply_fine(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
+                   const Q8Rows& x, std::byte* scratch) {
+  auto* const products = reinterpret_cast<float*>(scratch);
+  std::byte* const kernel_scratch = scratch + fine_scratch_bytes;
+  for (int64_t r = rows.begin; r < rows.end; r += fine_rows) {
+    const Range here{r, std::min(rows.end, r + fine_rows)};
+    const std::byte* weight = call.weight + size_t(r) * call.weight_row_bytes;
+    for (int64_t t = 0; t < call.tokens; t += fine_tokens) {
+      const int64_t count = std::min(fine_tokens, call.tokens - t);
+      kernel(products, fine_rows, weight, call.weight_row_bytes, here.end - r, x.from(2 * t, 0), 2 * count,
+             kernel_scratch);
+      for (int64_t i = 0; i < count; ++i) {
+        const float* values = products + 2 * i * fine_rows;
+        kernels.add_f32(call.y + (t + i) * call.y_stride + r, values, values + fine_rows, here.end - r);
+      }
+      call.add_bias(kernels, here, t, count);
+    }
+  }
+}
+
+void emit_quantised(Encoder& encoder, const MatMul& op, const Call& call, const Values& y, const Values& x) {
+  const DType type = op.weight.type;
+  const int planes = op.fine_activations ? 2 : 1;
+  encoder.quantise(x, planes);
+  encoder.need_scratch(matmul_scratch_bytes(type, x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
+  const auto work = [call, planes, rows = op.weight.rows, store = encoder.q8(), kernels = &encoder.kernels,
                      kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
     const Range mine = share(rows, row_step, lane.worker);
     if (mine.begin == mine.end) return;
-    const Q8Rows all = q8_rows(store->memory.data(), call.cols, call.tokens);
-    const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
-    const int64_t blocks = call.cols / 32, step = tokens_at_once(call.cols);
-    for (int64_t t = 0; t < call.tokens; t += step) {
-      const int64_t count = std::min(step, call.tokens - t);
-      const Q8Rows part{all.q + t * call.cols, all.d + t * blocks, all.sum + t * blocks, call.cols};
-      kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
-             mine.end - mine.begin, part, count, lane.scratch);
-      call.add_bias(*kernels, mine, t, count);
-    }
+    const Q8Rows all = q8_rows(store->memory.data(), call.cols, call.tokens * planes);
+    (planes == 2 ? multiply_fine : multiply)(call, kernel, *kernels, mine, all, lane.scratch);
   };
   encoder.step({"matmul", work, {encoder.q8_access()}, {y.access()}});
 }
@@ -80,7 +110,7 @@ void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Val
   const float* bias = op.bias ? encoder.vector(node, *op.bias, w.rows) : nullptr;
   const Call call{y.data, y.cols, weight, row_bytes(w.type, w.cols), bias, w.cols, x.tokens};
   if (is_quantised(w.type)) {
-    emit_quantised(encoder, w.type, call, w.rows, y, x);
+    emit_quantised(encoder, op, call, y, x);
   } else {
     emit_float(encoder, w.type, call, w.rows, y, x);
   }
