@@ -101,6 +101,9 @@ void add_bench(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("-n", o->generated_tokens, "Tokens of the generation test; 0 skips it")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command->add_option("-d", o->context_tokens, "Tokens in the cache before each test")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("-r", o->repeats, "Measured runs of each test, after one that is not")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -16,7 +16,7 @@ namespace minfer::cli {
 namespace {
 
 struct Measurement {
-  std::string test;           ///< pp512, tg128: the words of other benchmarks for prompt and generation
+  std::string test;           ///< pp512, tg128: the words of other benchmarks; tg128@2048 after 2,048 tokens
   std::vector<double> rates;  ///< tokens/s of each run
   double mean() const { return std::accumulate(rates.begin(), rates.end(), 0.0) / double(rates.size()); }
   double deviation() const {
@@ -34,12 +34,15 @@ std::vector<Token> filler(int64_t count, int32_t vocabulary) {
   return ids;
 }
 
-/// Runs `work` from an empty cache, once untimed and then `repeats` times.
-Measurement measure(Session& session, std::string test, int64_t tokens, int repeats,
-                    const std::function<void()>& work) {
+/// Runs `work` after the tokens of `context`, once untimed and then `repeats` times.
+Measurement measure(Session& session, std::string test, int64_t tokens, const std::vector<Token>& context,
+                    int repeats, const std::function<void()>& work) {
+  if (!context.empty()) test += fmt::format("@{}", context.size());
   Measurement result{std::move(test), {}};
+  session.truncate(0);
+  if (!context.empty()) session.decode(context);
   for (int i = 0; i <= repeats; ++i) {
-    session.truncate(0);
+    session.truncate(int64_t(context.size()));
     const auto start = std::chrono::steady_clock::now();
     work();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -50,15 +53,16 @@ Measurement measure(Session& session, std::string test, int64_t tokens, int repe
 
 std::vector<Measurement> measure_all(Session& session, const BenchOptions& options) {
   const int32_t vocabulary = session.model().tokenizer().size();
+  const std::vector<Token> context = filler(options.context_tokens, vocabulary);
   std::vector<Measurement> all;
   if (const int64_t count = options.prompt_tokens) {
     const std::vector<Token> prompt = filler(count, vocabulary);
-    all.push_back(measure(session, fmt::format("pp{}", count), count, options.repeats,
+    all.push_back(measure(session, fmt::format("pp{}", count), count, context, options.repeats,
                           [&] { session.decode(prompt); }));
   }
   if (const int64_t count = options.generated_tokens) {
     const std::vector<Token> ids = filler(count, vocabulary);
-    all.push_back(measure(session, fmt::format("tg{}", count), count, options.repeats, [&] {
+    all.push_back(measure(session, fmt::format("tg{}", count), count, context, options.repeats, [&] {
       for (const Token& id : ids) session.decode({&id, 1});
     }));
   }
@@ -111,8 +115,8 @@ int bench(const BenchOptions& options) {
   const auto model = Model::load(path);
   SessionOptions session_options = options.session;
   // Room for both tests and a little more, as far as the model was trained.
-  const int64_t wanted =
-      std::max(session_options.n_ctx, options.prompt_tokens + options.generated_tokens + 16);
+  const int64_t wanted = std::max(
+      session_options.n_ctx, options.context_tokens + options.prompt_tokens + options.generated_tokens + 16);
   session_options.n_ctx = std::min(wanted, model->hyperparams().context_length);
   const auto session = Session::create(model, session_options);
   const std::vector<Measurement> all = measure_all(*session, options);

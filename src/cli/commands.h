@@ -30,6 +30,7 @@ int info(const InfoOptions& options);
 struct BenchOptions {
   std::string model;
   int64_t prompt_tokens = 512, generated_tokens = 128;  ///< 0 skips the test
+  int64_t context_tokens = 0;                           ///< in the cache before each test
   int repeats = 5;
   std::string format = "md";  ///< md, csv or json
   SessionOptions session;
