@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 constexpr size_t huge_page = size_t(2) << 20;
-constexpr size_t map_from = 4 * huge_page;  ///< smaller pieces would waste most of a huge page
 
 [[noreturn]] void refuse(size_t bytes) {
   throw Error(ErrorCode::out_of_memory,
@@ -25,25 +24,28 @@ constexpr size_t map_from = 4 * huge_page;  ///< smaller pieces would waste most
 
 AlignedMemory::AlignedMemory(size_t bytes) {
   if (bytes > SIZE_MAX / 2) refuse(bytes);
-  if (bytes < map_from) {
+  if (bytes < huge_page) {
     data_ = static_cast<std::byte*>(::operator new(bytes + size_t(alignment), alignment, std::nothrow));
     if (data_ == nullptr) refuse(bytes);
     std::memset(data_, 0, bytes);
     return;
   }
-  const size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
-  void* mapped = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Only whole aligned huge pages can be huge, so the mapping begins at a multiple; what is left at its end
+  // stays on small pages, and nothing is wasted.
+  void* mapped = mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) refuse(bytes);
+  const size_t skipped = (huge_page - reinterpret_cast<uintptr_t>(mapped) % huge_page) % huge_page;
+  map_ = mapped;
+  mapped_ = bytes + huge_page;
+  data_ = static_cast<std::byte*>(mapped) + skipped;
 #ifdef MADV_HUGEPAGE
-  madvise(mapped, rounded, MADV_HUGEPAGE);  // advice: without it the memory is only slower
+  madvise(data_, bytes, MADV_HUGEPAGE);  // advice: without it the memory is only slower
 #endif
-  data_ = static_cast<std::byte*>(mapped);
-  mapped_ = rounded;
 }
 
 AlignedMemory::~AlignedMemory() {
-  if (mapped_ != 0) {
-    munmap(data_, mapped_);
+  if (map_ != nullptr) {
+    munmap(map_, mapped_);
   } else {
     ::operator delete(data_, alignment);
   }

@@ -12,9 +12,12 @@ class AlignedMemory {
   explicit AlignedMemory(size_t bytes);
   ~AlignedMemory();
   AlignedMemory(AlignedMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), mapped_(std::exchange(other.mapped_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        map_(std::exchange(other.map_, nullptr)),
+        mapped_(std::exchange(other.mapped_, 0)) {}
   AlignedMemory& operator=(AlignedMemory&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(map_, other.map_);
     std::swap(mapped_, other.mapped_);
     return *this;
   }
@@ -22,7 +25,8 @@ class AlignedMemory {
 
  private:
   std::byte* data_ = nullptr;
-  size_t mapped_ = 0;  ///< bytes to unmap; 0 if the memory came from the heap
+  void* map_ = nullptr;  ///< the mapping that holds data_; null if the memory came from the heap
+  size_t mapped_ = 0;
 };
 
 }  // namespace minfer::cpu

@@ -103,6 +103,9 @@ void attend_chunk(const Call& call, const Queries& queries, int64_t chunk, const
       if (seen > 0) first = i;
     }
     const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, desk.tile);
+    if (row + rows < end) {
+      call.kv.prefetch(widest, row + rows, std::min(attn_tile_rows, end - row - rows), queries.kv_head);
+    }
     call.kernels->attend_f32(desk.q + first * call.head_dim, call.head_dim, n - first, tile, call.head_dim,
                              call.scale, desk.visible + first, states.m + first, states.s + first,
                              states.o + first * call.head_dim, call.head_dim);

@@ -6,6 +6,7 @@ namespace minfer::cpu {
 namespace {
 
 constexpr int64_t block = 32;  ///< elements of a q8_0 block
+constexpr size_t cache_line = 64;
 
 /// Where a window row is: its cell and how many rows follow it in neighbouring cells.
 struct Spot {
@@ -68,6 +69,20 @@ KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, in
   }
   const int64_t lead = stride == head_dim_ ? 0 : head * head_dim_ % block;
   return {k + lead, v + lead, stride, rows};
+}
+
+void KvReader::prefetch(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head) const {
+  const size_t head_bytes = kv_.row_bytes * size_t(head_dim_) / size_t(kv_.kv_dim);
+  for (int64_t j = 0; j < rows;) {
+    const Spot here = spot(window, begin + j);
+    for (int64_t i = 0; i < here.together && j < rows; ++i, ++j) {
+      const size_t at = size_t(here.cell + i) * kv_.row_bytes + size_t(head) * head_bytes;
+      for (size_t line = 0; line < head_bytes; line += cache_line) {
+        __builtin_prefetch(kv_.k + at + line);
+        __builtin_prefetch(kv_.v + at + line);
+      }
+    }
+  }
 }
 
 }  // namespace minfer::cpu

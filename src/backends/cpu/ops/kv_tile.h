@@ -14,6 +14,9 @@ class KvReader {
   /// Rows [begin, begin + rows) of the window for KV head `head`. f32 rows that lie together are used where
   /// they are; others are widened or gathered into `memory`.
   KvTile load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head, float* memory) const;
+  /// Asks for the bytes that the same call of `load` would read: a head's part of each row is a few cache
+  /// lines a whole row apart, which processors do not foresee.
+  void prefetch(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head) const;
 
  private:
   int64_t tile_stride() const;
