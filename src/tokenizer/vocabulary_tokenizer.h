@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -62,9 +63,9 @@ class VocabularyTokenizer : public Tokenizer {
 template <class Append>
 void VocabularyTokenizer::set_bytes(const Append& append) {
   size_t total = 0;
-  for (Token id = 0; id < size(); ++id) {
-    total += token_text(id).size();
-    longest_text_ = std::max(longest_text_, token_text(id).size());
+  for (const std::string_view text : vocabulary_.texts()) {
+    total += text.size();
+    longest_text_ = std::max(longest_text_, text.size());
   }
   bytes_.reserve(total);
   offsets_.reserve(size_t(size()) + 1);
