@@ -199,7 +199,9 @@ TEST_CASE("unknown kinds are refused by name") {
   for (const std::string pre : {"", "default", "qwen", "QWEN2", "deepseek-llm"})
     refuses_changed(
         [&](Values& v) { v["tokenizer.ggml.pre"] = pre; }, ErrorCode::unsupported,
-        fmt::format("tokenizer.ggml.pre = \"{}\"; known are gpt-2, llama-bpe, qwen2, smollm", pre));
+        fmt::format("tokenizer.ggml.pre = \"{}\"; known are command-r, deepseek-v3, gpt-2, gpt-4o, "
+                    "llama-bpe, llama-v3, llama3, olmo, qwen2, qwen35, smollm, tekken",
+                    pre));
 }
 
 TEST_CASE("ids outside the vocabulary are refused") {
