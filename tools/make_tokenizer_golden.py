@@ -42,7 +42,8 @@ WRITTEN = [
     "........", " ==  ==", "﷽", "ǅ", "ʰ", "ª º", "٠١٢٣", "१२३", "𝟘𝟙", "㊿", "〇", "々", "ー", "ﾊﾝｶｸ", "ＡＢＣ１２３",
     "½cup", "1½", "m²", "H₂O", "°C", "©®™", "€£¥", "¿Qué?", "«guillemets»", "“quotes” ‘single’", "I’m",
     "I’LL we'RE", "‘s", "ſ 'ſ", "K", "ΑΣ", "'D'd", "The quick brown fox jumps over the lazy dog.",
-    "pneumonoultramicroscopicsilicovolcanoconiosis",
+    "pneumonoultramicroscopicsilicovolcanoconiosis", "//\n/", "a/b/\n/c", "!/\r\n/x", "iPhone's HTTPServer'LL",
+    "ABCdef ÀÉxyz's", "ひらがな、カタカナ漢字ーx", "@user #tag $x !important", "a.b(c)[d]", "नमस्ते हिंदी", "e\u0301a\u0301 x\u0301y",
 ]
 RANDOM_ALPHABET = (
     "abcXYZ019 '\"\\!.,;-_=()<|>\n\r\t\u00a0\u3000\u2003\u0085éßñ½²٣一二三的日本語кджαβγשלאمرحकखกข한글ㄱ"
