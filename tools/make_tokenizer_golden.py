@@ -6,7 +6,7 @@
 
 The first output is the metadata of the given file (Apache-2.0) without its tensors. The second holds texts with
 their ids, found by the `tokenizers` library (no code of this project takes part) for that vocabulary under every
-pre-tokeniser: SmolLM's own, and GPT-2's, Qwen2's and Llama 3's as a check of their patterns.
+pre-tokeniser that the engine knows: SmolLM's own, and the others as a check of their patterns.
 """
 
 import argparse
@@ -15,78 +15,7 @@ import pathlib
 import random
 import struct
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
-from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence, Split
-
-SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-STRING, ARRAY = 8, 9
-CONTROL, USER_DEFINED = 3, 4
-
-
-class Metadata:
-    """Keys of a GGUF file: decoded values, and the bytes of each record for copying."""
-
-    def __init__(self, data):
-        magic, version, _, count = struct.unpack_from("<4sIQQ", data)
-        if magic != b"GGUF" or version != 3:
-            raise SystemExit(f"not a GGUF file of version 3: {magic!r} {version}")
-        self.data, self.at = data, 24
-        self.values, self.records = {}, {}
-        for _ in range(count):
-            start = self.at
-            key = self.string()
-            self.values[key] = self.value(self.take("I"))
-            self.records[key] = data[start : self.at]
-
-    def take(self, kind):
-        value = struct.unpack_from("<" + kind, self.data, self.at)[0]
-        self.at += struct.calcsize("<" + kind)
-        return value
-
-    def string(self):
-        size = self.take("Q")
-        self.at += size
-        return self.data[self.at - size : self.at].decode()
-
-    def value(self, kind):
-        if kind == STRING:
-            return self.string()
-        if kind == ARRAY:
-            element, count = self.take("I"), self.take("Q")
-            return [self.value(element) for _ in range(count)]
-        return self.take(SCALARS[kind])
-
-
-def split(pattern):
-    return [Split(Regex(pattern), "isolated"), ByteLevel(add_prefix_space=False, use_regex=False)]
-
-
-# The published definitions. GPT-2's pattern is the one built into ByteLevel.
-GPT2 = ByteLevel(add_prefix_space=False, use_regex=True)
-WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"
-REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-PRE_TOKENIZERS = {
-    "smollm": [Digits(individual_digits=True), GPT2],
-    "gpt-2": [GPT2],
-    "qwen2": split(WORDS + r"\p{N}" + REST),
-    "llama-bpe": split(WORDS + r"\p{N}{1,3}" + REST),
-}
-
-
-def reference(metadata, pre):
-    tokens = metadata["tokenizer.ggml.tokens"]
-    types = metadata["tokenizer.ggml.token_type"]
-    added = [(i, t) for i, t in enumerate(types) if t in (CONTROL, USER_DEFINED)]
-    merges = [tuple(rule.split(" ")) for rule in metadata["tokenizer.ggml.merges"]]
-    vocabulary = {token: i for i, token in enumerate(tokens)}
-    tokenizer = Tokenizer(models.BPE(vocabulary, merges, ignore_merges=pre == "llama-bpe"))
-    tokenizer.pre_tokenizer = Sequence(PRE_TOKENIZERS[pre])
-    tokenizer.decoder = decoders.ByteLevel()
-    if pre == "qwen2":
-        tokenizer.normalizer = normalizers.NFC()
-    tokenizer.add_tokens([AddedToken(tokens[i], special=t == CONTROL, normalized=False) for i, t in added])
-    return tokenizer
-
+from reference_tokenizers import Metadata, definitions, reference
 
 WRITTEN = [
     "",
@@ -113,7 +42,8 @@ WRITTEN = [
     "........", " ==  ==", "﷽", "ǅ", "ʰ", "ª º", "٠١٢٣", "१२३", "𝟘𝟙", "㊿", "〇", "々", "ー", "ﾊﾝｶｸ", "ＡＢＣ１２３",
     "½cup", "1½", "m²", "H₂O", "°C", "©®™", "€£¥", "¿Qué?", "«guillemets»", "“quotes” ‘single’", "I’m",
     "I’LL we'RE", "‘s", "ſ 'ſ", "K", "ΑΣ", "'D'd", "The quick brown fox jumps over the lazy dog.",
-    "pneumonoultramicroscopicsilicovolcanoconiosis",
+    "pneumonoultramicroscopicsilicovolcanoconiosis", "//\n/", "a/b/\n/c", "!/\r\n/x", "iPhone's HTTPServer'LL",
+    "ABCdef ÀÉxyz's", "ひらがな、カタカナ漢字ーx", "@user #tag $x !important", "a.b(c)[d]", "नमस्ते हिंदी", "e\u0301a\u0301 x\u0301y",
 ]
 RANDOM_ALPHABET = (
     "abcXYZ019 '\"\\!.,;-_=()<|>\n\r\t\u00a0\u3000\u2003\u0085éßñ½²٣一二三的日本語кджαβγשלאمرحकखกข한글ㄱ"
@@ -125,6 +55,10 @@ def texts():
     rng = random.Random(1)
     made = ["".join(rng.choice(RANDOM_ALPHABET) for _ in range(rng.randint(2, 40))) for _ in range(60)]
     return list(dict.fromkeys(WRITTEN + made))
+
+
+def row(text, ids, decoded):
+    return {"text": text, "ids": ids} | ({} if decoded == text else {"decoded": decoded})
 
 
 def main():
@@ -139,12 +73,11 @@ def main():
     (arguments.out / "smollm2-vocab.gguf").write_bytes(header + b"".join(kept))
 
     cases = {}
-    for pre in PRE_TOKENIZERS:
+    for pre in definitions(aliases=False):
         tokenizer = reference(metadata.values, pre)
         encoded = [(text, tokenizer.encode(text, add_special_tokens=False).ids) for text in texts()]
-        cases[pre] = [{"text": text, "ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
-                      for text, ids in encoded]
-    lines = [f'"{pre}": [\n' + ",\n".join(json.dumps(row) for row in rows) + "\n]" for pre, rows in cases.items()]
+        cases[pre] = [row(text, ids, tokenizer.decode(ids, skip_special_tokens=False)) for text, ids in encoded]
+    lines = [f'"{pre}": [\n' + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]" for pre, rows in cases.items()]
     (arguments.out / "smollm_cases.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

@@ -164,7 +164,22 @@ std::optional<std::string_view> File::get_string(std::string_view key) const {
   return Access{*this, key, "string"}.one<std::string_view>(exactly<std::string_view>);
 }
 std::optional<std::vector<std::string_view>> File::get_strings(std::string_view key) const {
-  return Access{*this, key, "an array of strings"}.many<std::string_view>(exactly<std::string_view>);
+  const Value* value = find(key);
+  if (!value) return std::nullopt;
+  const bool are_strings =
+      value->type == ValueType::array && (value->element_type == ValueType::string || value->count == 0);
+  if (!are_strings) Access{*this, key, "an array of strings"}.fail(*value);
+  std::vector<std::string_view> strings;
+  strings.reserve(value->count);  // each took eight bytes of the file at least
+  // A loop of its own: vocabularies are most of what is read at the start.
+  const std::byte* at = value->data.data();
+  for (uint64_t i = 0; i < value->count; ++i) {
+    const auto length = load<uint64_t>(at);
+    at += sizeof length;
+    strings.emplace_back(reinterpret_cast<const char*>(at), length);
+    at += length;
+  }
+  return strings;
 }
 std::optional<std::vector<float>> File::get_floats(std::string_view key) const {
   return Access{*this, key, "an array of numbers"}.many<float>(to_float);

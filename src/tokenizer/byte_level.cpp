@@ -44,6 +44,8 @@ std::string_view stand_in(uint8_t byte) { return {alphabet.utf8[byte].data(), al
 
 bool append_bytes(std::string_view text, std::string& out) {
   const size_t before = out.size();
+  out.resize(before + text.size());  // no character is shorter than the byte it stands for
+  char* to = out.data() + before;
   for (size_t i = 0; i < text.size();) {
     const uint8_t first = uint8_t(text[i]);
     int code_point = first;
@@ -58,9 +60,10 @@ bool append_bytes(std::string_view text, std::string& out) {
       out.resize(before);
       return false;
     }
-    out += char(alphabet.byte[size_t(code_point)]);
+    *to++ = char(alphabet.byte[size_t(code_point)]);
     i += length;
   }
+  out.resize(size_t(to - out.data()));
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -16,10 +17,9 @@ namespace {
 constexpr size_t block =
     64;  ///< rules under way at once: enough to hide a cache miss, few enough to stay in cache
 
-/// A rule's two texts and their hashes.
+/// A rule's two texts, being looked up.
 struct Parts {
-  std::string_view left, right;
-  size_t left_hash, right_hash;
+  Vocabulary::Search left, right;
 };
 struct Rule {
   Token left, right, merged;
@@ -30,12 +30,12 @@ struct Rule {
               fmt::format("tokenizer.ggml.merges[{}] = \"{}\"; {}", index, rule.substr(0, 80), expected));
 }
 
-Parts parse(size_t index, std::string_view rule) {
+std::pair<std::string_view, std::string_view> parse(size_t index, std::string_view rule) {
   const size_t space = rule.find(' ');
   if (space == std::string_view::npos || space == 0 || space + 1 == rule.size() ||
       rule.find(' ', space + 1) != std::string_view::npos)
     refuse(index, rule, "two tokens with one space between them are expected");
-  return {rule.substr(0, space), rule.substr(space + 1), 0, 0};
+  return {rule.substr(0, space), rule.substr(space + 1)};
 }
 
 }  // namespace
@@ -62,17 +62,21 @@ void Merges::add_block(const Vocabulary& vocabulary, size_t first_rank,
                        std::span<const std::string_view> rules) {
   std::array<Parts, block> parts;
   for (size_t i = 0; i < rules.size(); ++i) {
-    parts[i] = parse(first_rank + i, rules[i]);
-    parts[i].left_hash = vocabulary.prefetch(parts[i].left);
-    parts[i].right_hash = vocabulary.prefetch(parts[i].right);
+    const auto [left, right] = parse(first_rank + i, rules[i]);
+    parts[i] = {vocabulary.start_search(left), vocabulary.start_search(right)};
+  }
+  for (size_t i = 0; i < rules.size(); ++i) {
+    vocabulary.find_guess(parts[i].left);
+    vocabulary.find_guess(parts[i].right);
+  }
+  for (size_t i = 0; i < rules.size(); ++i) {
+    vocabulary.fetch_guess(parts[i].left);
+    vocabulary.fetch_guess(parts[i].right);
   }
   std::array<Rule, block> found;
-  std::string merged;
   for (size_t i = 0; i < rules.size(); ++i) {
-    const auto left = vocabulary.find(parts[i].left, parts[i].left_hash);
-    const auto right = vocabulary.find(parts[i].right, parts[i].right_hash);
-    merged.assign(parts[i].left).append(parts[i].right);
-    const auto result = find_result(vocabulary, merged);
+    const auto left = vocabulary.finish(parts[i].left), right = vocabulary.finish(parts[i].right);
+    const auto result = find_result(vocabulary, parts[i].left.text, parts[i].right.text);
     if (!left || !right || !result)
       refuse(first_rank + i, rules[i], "both parts and their concatenation are expected in the vocabulary");
     found[i] = {*left, *right, *result};
@@ -84,9 +88,15 @@ void Merges::add_block(const Vocabulary& vocabulary, size_t first_rank,
 
 /// Published vocabularies list tokens in the order of their rules: the id after the last result is tried
 /// first.
-std::optional<Token> Merges::find_result(const Vocabulary& vocabulary, std::string_view text) {
-  const bool in_order = next_result_ < vocabulary.size() && vocabulary.text(next_result_) == text;
-  const auto result = in_order ? std::optional(next_result_) : vocabulary.find(text);
+std::optional<Token> Merges::find_result(const Vocabulary& vocabulary, std::string_view left,
+                                         std::string_view right) {
+  const auto is_result = [&](std::string_view text) {
+    return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
+  };
+  const auto texts = vocabulary.texts();
+  const bool in_order = size_t(next_result_) < texts.size() && is_result(texts[size_t(next_result_)]);
+  const auto result =
+      in_order ? std::optional(next_result_) : vocabulary.find(std::string(left).append(right));
   if (result) next_result_ = *result + 1;
   return result;
 }

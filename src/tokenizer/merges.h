@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/pair_merger.h"
 #include "tokenizer/vocabulary.h"
 
 namespace minfer {
@@ -12,10 +13,7 @@ namespace minfer {
 /// The merge rules of a BPE vocabulary, by pair of token ids.
 class Merges {
  public:
-  struct Merge {
-    uint32_t rank;  ///< lower merges first
-    Token merged;
-  };
+  using Merge = PairMerger::Merge;
   /// Reads `tokenizer.ggml.merges`. Throws Error{bad_model} for a rule that is not two tokens with a space
   /// between them, or whose parts or result are not in the vocabulary.
   explicit Merges(const Vocabulary& vocabulary);
@@ -40,7 +38,8 @@ class Merges {
   /// Multiplicative hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4): the high bits mix best.
   size_t home(uint64_t k) const { return size_t(k * 0x9E3779B97F4A7C15u >> shift_); }
   void add_block(const Vocabulary& vocabulary, size_t first_rank, std::span<const std::string_view> rules);
-  std::optional<Token> find_result(const Vocabulary& vocabulary, std::string_view text);
+  std::optional<Token> find_result(const Vocabulary& vocabulary, std::string_view left,
+                                   std::string_view right);
   void insert(Token left, Token right, Merge merge);
 
   std::vector<Slot> slots_;  ///< open addressing; a power of two, under 2/3 full

@@ -9,7 +9,7 @@ namespace minfer {
 struct PreTokenizer {
   std::string_view name;
   /// Applied one after the other, each to the pieces of the one before; an empty one is unused.
-  std::string_view patterns[2];
+  std::string_view patterns[3];
   bool nfc;            ///< text is put in Unicode Normalization Form C first
   bool ignore_merges;  ///< a word that is itself a token becomes that token, whatever the merges say
   bool add_bos;        ///< where the file does not say

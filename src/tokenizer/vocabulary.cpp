@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <functional>
 #include <limits>
+#include <random>
 
 #include "base/error.h"
+#include "tokenizer/text_hash.h"
 
 namespace minfer {
 namespace {
@@ -46,6 +48,8 @@ Vocabulary::Vocabulary(std::shared_ptr<const gguf::File> file) : file_(std::move
   index_texts();
   check_role_ids();
   bos_ = role("bos_token_id");
+  eos_ = role("eos_token_id");
+  set_adds_eos();
   collect_end_tokens();
 }
 
@@ -74,37 +78,61 @@ void Vocabulary::read_types() {
   }
 }
 
-size_t Vocabulary::slot_of(std::string_view text, size_t hash) const {
+/// The next slot from `slot` on that holds `hash` or nothing.
+size_t Vocabulary::slot_from(size_t slot, uint64_t hash) const {
   const size_t mask = slots_.size() - 1;
-  size_t slot = hash & mask;
-  while (slots_[slot].id >= 0 &&
-         (slots_[slot].hash != uint32_t(hash >> 32) || texts_[size_t(slots_[slot].id)] != text))
-    slot = (slot + 1) & mask;
+  slot &= mask;
+  while (slots_[slot].id >= 0 && slots_[slot].hash != uint32_t(hash >> 32)) slot = (slot + 1) & mask;
+  return slot;
+}
+
+/// The slot that holds `text`, or the empty one where it would be.
+size_t Vocabulary::slot_of(std::string_view text, uint64_t hash) const {
+  size_t slot = slot_from(hash, hash);
+  while (slots_[slot].id >= 0 && texts_[size_t(slots_[slot].id)] != text) slot = slot_from(slot + 1, hash);
   return slot;
 }
 
 void Vocabulary::index_texts() {
+  hash_seed_ = uint64_t(std::random_device{}()) << 32 | std::random_device{}();
   slots_.resize(std::bit_ceil(texts_.size() + texts_.size() / 2 + 1));
-  for (Token id = 0; id < size(); ++id) {
-    const size_t hash = std::hash<std::string_view>{}(texts_[size_t(id)]);
-    Slot& slot = slots_[slot_of(texts_[size_t(id)], hash)];
-    if (slot.id < 0) slot = {uint32_t(hash >> 32), id};
+  constexpr size_t block = 64;  // few enough to stay in cache, enough to hide the way to memory
+  std::array<uint64_t, block> hashes;
+  for (size_t first = 0; first < texts_.size(); first += block) {
+    const size_t count = std::min(block, texts_.size() - first);
+    for (size_t i = 0; i < count; ++i) hashes[i] = start_search(texts_[first + i]).hash;
+    for (size_t i = 0; i < count; ++i) {
+      Slot& slot = slots_[slot_of(texts_[first + i], hashes[i])];
+      if (slot.id < 0) slot = {uint32_t(hashes[i] >> 32), Token(first + i)};
+    }
   }
 }
 
-std::optional<Token> Vocabulary::find(std::string_view text, size_t hash) const {
-  const Token id = slots_[slot_of(text, hash)].id;
+Vocabulary::Search Vocabulary::start_search(std::string_view text) const {
+  const uint64_t hash = text_hash(text, hash_seed_);
+  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  return {text, hash, -1};
+}
+
+void Vocabulary::find_guess(Search& search) const {
+  search.guess = slots_[slot_from(search.hash, search.hash)].id;
+  if (search.guess >= 0) __builtin_prefetch(&texts_[size_t(search.guess)]);
+}
+
+void Vocabulary::fetch_guess(const Search& search) const {
+  if (search.guess >= 0) __builtin_prefetch(texts_[size_t(search.guess)].data());
+}
+
+std::optional<Token> Vocabulary::finish(const Search& search) const {
+  if (search.guess < 0 || texts_[size_t(search.guess)] == search.text)
+    return search.guess < 0 ? std::nullopt : std::optional(search.guess);
+  const Token id = slots_[slot_of(search.text, search.hash)].id;
   return id >= 0 ? std::optional(id) : std::nullopt;
 }
 
 std::optional<Token> Vocabulary::find(std::string_view text) const {
-  return find(text, std::hash<std::string_view>{}(text));
-}
-
-size_t Vocabulary::prefetch(std::string_view text) const {
-  const size_t hash = std::hash<std::string_view>{}(text);
-  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
-  return hash;
+  const Token id = slots_[slot_of(text, text_hash(text, hash_seed_))].id;
+  return id >= 0 ? std::optional(id) : std::nullopt;
 }
 
 std::optional<Token> Vocabulary::role(std::string_view name) const {
@@ -131,6 +159,15 @@ void Vocabulary::set_adds_bos(bool by_default) {
         ErrorCode::bad_model,
         fmt::format("tokenizer.ggml.bos_token_id is absent; it is expected because {}",
                     stated ? "tokenizer.ggml.add_bos_token is true" : "this kind of tokenizer adds it"));
+}
+
+/// No kind of tokenizer ends a text with a token unless its file says so.
+void Vocabulary::set_adds_eos() {
+  adds_eos_ = file_->get_bool("tokenizer.ggml.add_eos_token").value_or(false);
+  if (adds_eos_ && !eos_)
+    throw Error(ErrorCode::bad_model,
+                "tokenizer.ggml.eos_token_id is absent; it is expected because "
+                "tokenizer.ggml.add_eos_token is true");
 }
 
 void Vocabulary::collect_end_tokens() {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,28 +24,44 @@ class Vocabulary {
   int32_t size() const { return int32_t(texts_.size()); }
   std::string_view text(Token id) const { return texts_[checked(id)]; }
   TokenType type(Token id) const { return types_.empty() ? TokenType::normal : types_[checked(id)]; }
+  /// All texts, by id.
+  std::span<const std::string_view> texts() const { return texts_; }
   /// The lowest id with this text.
   std::optional<Token> find(std::string_view text) const;
-  /// The same in two steps, so that many look-ups can wait for memory together: the hash, which `find` takes.
-  size_t prefetch(std::string_view text) const;
-  std::optional<Token> find(std::string_view text, size_t hash) const;
+
+  /// The same look-up in steps, so that many can wait for memory together: each asks for what the next reads.
+  struct Search {
+    std::string_view text;
+    uint64_t hash;
+    Token guess;  ///< the first token of that hash, -1 if none
+  };
+  Search start_search(std::string_view text) const;
+  void find_guess(Search& search) const;
+  void fetch_guess(const Search& search) const;
+  std::optional<Token> finish(const Search& search) const;
+
   /// `id` as an index. Throws Error{bad_request} if it is outside the vocabulary.
   size_t checked(Token id) const;
 
+  bool has_types() const { return !types_.empty(); }  ///< whether the file says what each token is for
+
   std::optional<Token> bos() const { return bos_; }
+  std::optional<Token> eos() const { return eos_; }
   bool adds_bos() const { return adds_bos_; }
+  bool adds_eos() const { return adds_eos_; }
   /// `by_default` is what the tokenizer's kind does where the file does not say.
   void set_adds_bos(bool by_default);
   const std::vector<Token>& end_tokens() const { return end_tokens_; }
   const gguf::File& file() const { return *file_; }
 
  private:
-  /// The slot that holds `text`, or the empty one where it would be.
-  size_t slot_of(std::string_view text, size_t hash) const;
+  size_t slot_from(size_t slot, uint64_t hash) const;
+  size_t slot_of(std::string_view text, uint64_t hash) const;
   void read_types();
   void index_texts();
   void check_role_ids() const;
   std::optional<Token> role(std::string_view name) const;
+  void set_adds_eos();
   void collect_end_tokens();
 
   std::shared_ptr<const gguf::File> file_;
@@ -57,8 +74,9 @@ class Vocabulary {
     Token id = -1;
   };
   std::vector<Slot> slots_;
-  std::optional<Token> bos_;
-  bool adds_bos_ = false;
+  uint64_t hash_seed_;
+  std::optional<Token> bos_, eos_;
+  bool adds_bos_ = false, adds_eos_ = false;
   std::vector<Token> end_tokens_;
 };
 
