@@ -17,8 +17,8 @@ as_root() {
 install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
   packages="$packages libutf8proc-dev libssl-dev doctest-dev python3 python3-pip"
-  # The Arm kernels are tested under qemu where these are there.
-  [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu"
+  # The Arm kernels are tested under qemu, chat templates beside Jinja2, where these are there.
+  [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2"
   missing=
   for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"

@@ -29,6 +29,7 @@ class ParsedTemplate final : public ChatTemplate {
   }
   std::string_view origin() const override { return origin_; }
   std::string_view source() const override { return source_; }
+  bool is_fallback() const override { return source_ == chatml; }
 
  private:
   std::vector<Piece> render_normalised(const nlohmann::ordered_json& messages, const RenderOptions& options) const;

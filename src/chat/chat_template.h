@@ -54,6 +54,8 @@ class ChatTemplate {
 
   /// For the user: "the model's own template" or "ChatML: the file has no template".
   virtual std::string_view origin() const = 0;
+  /// Not the model's own: what users should be told, with origin().
+  virtual bool is_fallback() const = 0;
   virtual std::string_view source() const = 0;
 };
 

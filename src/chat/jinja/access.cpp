@@ -20,12 +20,15 @@ bool changes_object(const Value& object, std::string_view name) {
   return object.as<Dict>() && std::find(std::begin(of_dicts), std::end(of_dicts), name) != std::end(of_dicts);
 }
 
+/// A name as messages show it.
+std::string_view shortened(std::string_view name) { return name.substr(0, skip_code_points(name, 0, 80)); }
+
 Value unsafe_attribute(const Value& object, std::string_view name) {
-  return undefined(fmt::format("access to attribute {} of {} object is unsafe.", quoted(name),
+  return undefined(fmt::format("access to attribute {} of {} object is unsafe.", quoted(shortened(name)),
                                quoted(type_name(object))));
 }
 
-std::optional<Value> loop_attribute(Runtime& runtime, const Loop& loop, std::string_view name) {
+std::optional<Value> loop_attribute(const Loop& loop, std::string_view name) {
   const int64_t index0 = int64_t(loop.index0), length = int64_t(loop.items.size());
   if (name == "index") return Value(index0 + 1);
   if (name == "index0") return Value(index0);
@@ -39,7 +42,6 @@ std::optional<Value> loop_attribute(Runtime& runtime, const Loop& loop, std::str
   if (name == "previtem") return index0 > 0 ? loop.items[size_t(index0 - 1)] : undefined("there is no previous item");
   if (name == "nextitem")
     return index0 + 1 < length ? loop.items[size_t(index0 + 1)] : undefined("there is no next item");
-  (void)runtime;
   return std::nullopt;
 }
 
@@ -60,7 +62,7 @@ std::optional<Value> find_field(Runtime& runtime, const Value& object, std::stri
     const Value* value = ns->attributes->find(name);
     return value ? std::optional<Value>(*value) : std::nullopt;
   }
-  if (const auto* loop = object.as<Loop>()) return loop_attribute(runtime, *loop, name);
+  if (const auto* loop = object.as<Loop>()) return loop_attribute(*loop, name);
   if (const auto* macro = object.as<Macro>()) return macro_attribute(runtime, *macro, name);
   if (const auto* range = object.as<Range>()) {
     if (name == "start") return Value(range->start);
@@ -183,7 +185,7 @@ bool hashable(const Value& value) {
 
 Value missing_attribute(const Value& object, std::string_view name) {
   const std::string what = object.is_none() ? "None" : fmt::format("{} object", type_name(object));
-  return undefined(fmt::format("{} has no attribute {}", quoted(what), quoted(name)));
+  return undefined(fmt::format("{} has no attribute {}", quoted(what), quoted(shortened(name))));
 }
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
@@ -220,7 +222,8 @@ Value get_item(Runtime& runtime, const Value& object, const Value& index) {
     return missing_attribute(object, index.str().bytes);
   }
   const std::string what = object.is_none() ? "None" : fmt::format("{} object", type_name(object));
-  return undefined(fmt::format("{} has no element {}", what, to_repr(runtime, index)->bytes));
+  const std::string element = index.is_int() ? fmt::format("{}", index.integer()) : std::string(type_name(index));
+  return undefined(fmt::format("{} has no element {}", what, element));
 }
 
 Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step) {
@@ -228,9 +231,9 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
   const auto* list = object.as<List>();
   const auto* range = object.as<Range>();
   if (!object.is_string() && !list && !range)
-    return undefined(fmt::format("{} object has no element slice", type_name(object)));
+    runtime.fail(fmt::format("'{}' object cannot be sliced", type_name(object)));
   for (const Value* part : {&start, &stop, &step})
-    if (!part->is_none() && !part->is_integral()) return undefined("slice indices must be integers or None");
+    if (!part->is_none() && !part->is_integral()) runtime.fail("slice indices must be integers or None");
   // A step beyond the length takes one item; bounded, so that no index can overflow.
   constexpr int64_t far = int64_t(1) << 40;
   const int64_t by = step.is_none() ? 1 : std::clamp(step.integer(), -far, far);

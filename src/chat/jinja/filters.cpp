@@ -18,6 +18,7 @@ FilterCode find_filter(std::string_view name) {
 
 Value attribute_of(Runtime& runtime, const Value& item, const Value& path, const Value* otherwise) {
   const auto step = [&](const Value& value, const Value& key) {
+    runtime.step();
     const Value next = get_item(runtime, value, key);
     return next.is_undefined() && otherwise && !otherwise->is_none() ? *otherwise : next;
   };

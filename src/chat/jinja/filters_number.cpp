@@ -35,6 +35,7 @@ Value to_int(Runtime& runtime, const Value& input, const Arguments& arguments) {
     number = input.number();
   }
   if (input.is_string()) {
+    runtime.step(input.str().bytes.size() / 16);
     if (const auto value = strings::to_integer(runtime, input.str().bytes, parameters.integer(1, 10))) return *value;
     number = strings::to_float(input.str().bytes);
   }
@@ -45,6 +46,7 @@ Value to_float(Runtime& runtime, const Value& input, const Arguments& arguments)
   const Parameters parameters(runtime, "float", arguments, {"default"});
   require_defined(runtime, input);
   if (input.is_number()) return input.number();
+  if (input.is_string()) runtime.step(input.str().bytes.size() / 16);
   if (input.is_string())
     if (const auto value = strings::to_float(input.str().bytes)) return *value;
   return parameters[0] ? *parameters[0] : Value(0.0);
@@ -102,7 +104,6 @@ Value file_size(Runtime& runtime, const Value& input, const Arguments& arguments
 
 Value length(Runtime& runtime, const Value& input, const Arguments& arguments) {
   Parameters(runtime, "length", arguments, {});
-  if (input.is_string()) runtime.step(input.str().ascii ? 1 : input.str().bytes.size() / 64);
   const auto count = length_of(input);
   if (!count) runtime.fail(fmt::format("object of type '{}' has no len()", type_name(input)));
   return *count;

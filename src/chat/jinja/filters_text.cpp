@@ -137,15 +137,15 @@ Value indent(Runtime& runtime, const Value& input, const Arguments& arguments) {
 
 Value truncate(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const Parameters parameters(runtime, "truncate", arguments, {"length", "killwords", "end", "leeway"});
-  require_defined(runtime, input);
-  if (!input.is_string()) runtime.fail(fmt::format("truncate: a string is expected, found {}", type_name(input)));
   const StrPtr end = parameters[2] ? to_text(runtime, *parameters[2]) : std::make_shared<const Str>("...");
   const int64_t length = parameters.integer(0, 255), end_length = int64_t(end->length());
   const int64_t leeway = parameters.has(3) ? parameters.integer(3, 5) : 5;
   if (length < end_length) runtime.fail(fmt::format("expected length >= {}, got {}", end_length, length));
   if (leeway < 0) runtime.fail(fmt::format("expected leeway >= 0, got {}", leeway));
+  const auto input_length = length_of(input);
+  if (input_length && *input_length <= length + std::min<int64_t>(leeway, int64_t(1) << 40)) return input;
+  if (!input.is_string()) runtime.fail(fmt::format("truncate: a string is expected, found {}", type_name(input)));
   const Str& text = input.str();
-  if (int64_t(text.length()) <= length + std::min<int64_t>(leeway, int64_t(1) << 40)) return input;
   size_t kept = skip_code_points(text.bytes, 0, size_t(length - end_length));
   if (!parameters.boolean(1, false)) {
     const size_t blank = std::string_view(text.bytes).substr(0, kept).rfind(' ');
@@ -160,7 +160,7 @@ Value truncate(Runtime& runtime, const Value& input, const Arguments& arguments)
 Value wordcount(Runtime& runtime, const Value& input, const Arguments& arguments) {
   Parameters(runtime, "wordcount", arguments, {});
   const StrPtr text = to_text(runtime, input);
-  runtime.step(text->bytes.size() / 8);
+  runtime.step(text->bytes.size() / 8 + (text->ascii ? 0 : text->length()));
   int64_t words = 0;
   bool in_word = false;
   for (size_t at = 0; at < text->bytes.size(); at += char_bytes(text->bytes[at])) {
@@ -214,6 +214,7 @@ Value tojson(Runtime& runtime, const Value& input, const Arguments& arguments) {
 Value from_json_filter(Runtime& runtime, const Value& input, const Arguments& arguments) {
   Parameters(runtime, "from_json", arguments, {});
   if (!input.is_string()) runtime.fail(fmt::format("from_json: a string is expected, found {}", type_name(input)));
+  runtime.step(input.str().bytes.size() / 8);
   const auto json = try_parse_json(input.str().bytes);
   if (!json) runtime.fail("from_json: the string is no JSON");
   return from_json(runtime, *json);
@@ -235,6 +236,7 @@ void append_quoted(TextBuilder& out, std::string_view bytes, bool keep_slash, bo
 Value urlencode(Runtime& runtime, const Value& input, const Arguments& arguments) {
   Parameters(runtime, "urlencode", arguments, {});
   TextBuilder out(runtime);
+  if (input.is_string()) runtime.step(input.str().bytes.size() / 4);
   if (input.is_string() || !iterable(input)) {
     append_quoted(out, to_text(runtime, input)->bytes, true, false);
     return out.finish();

@@ -175,6 +175,7 @@ class BraceFormatter {
  private:
   /// The field that begins at `begin`, after its brace; returns where it ends, after its brace.
   size_t field(const Str& text, size_t begin, size_t end, int nesting, TextBuilder& out) {
+    runtime_.step();
     if (nesting > 1) runtime_.fail("Max string recursion exceeded");
     const std::string_view bytes(text.bytes);
     size_t close = begin;

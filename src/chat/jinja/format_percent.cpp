@@ -100,6 +100,7 @@ class PercentFormatter {
   }
 
   void convert() {
+    runtime_.step();
     ++at_;
     Conversion conversion;
     std::optional<Value> keyed;

@@ -97,6 +97,7 @@ Value strftime_now(Runtime& runtime, const Value&, const Arguments& arguments) {
       at = end;
       continue;
     }
+    runtime.step();
     size_t end = at + 1;
     while (end < format.size() && std::string_view("-_0^#EO").find(format[end]) != std::string_view::npos) ++end;
     if (end < format.size()) ++end;

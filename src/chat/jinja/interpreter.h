@@ -29,6 +29,7 @@ class Interpreter {
   void execute_for(const ForStatement& statement, Scope& scope);
   void execute_macro(const MacroStatement& statement, Scope& scope);
   void execute_call_block(const CallBlock& block, Scope& scope);
+  void write_block(const Value& value);
   void run_loop(const ForStatement& statement, Items items, Scope& scope, int64_t depth0);
   Items filtered(const ForStatement& statement, Items items, Scope& scope);
   void assign(const Target& target, const Value& value, Scope& scope);

@@ -49,8 +49,10 @@ Value Interpreter::evaluate(const Expression& expression, Scope& scope) {
 }
 
 Value Interpreter::evaluate_name(const Name& name, Scope& scope) {
-  for (Scope* around = &scope; around; around = around->parent)
+  for (Scope* around = &scope; around; around = around->parent) {
+    runtime_.step(around->names.size() / 8);
     if (const Value* value = around->find(name.name)) return *value;
+  }
   if (const Function::Code code = find_global(name.name))
     return runtime_.make<Function>(name.name, code, Value());
   return undefined(fmt::format("{} is undefined", quoted(name.name)));
@@ -210,6 +212,7 @@ Value Interpreter::call_loop(const Loop& loop, const Arguments& arguments) {
 void Interpreter::bind_macro_arguments(const Macro& macro, Arguments& arguments, Scope& scope) {
   const MacroDefinition& definition = macro.definition;
   const auto take_named = [&](std::string_view name) -> std::optional<Value> {
+    runtime_.step(1 + (arguments.named.size() + scope.names.size()) / 8);
     const auto at = std::find_if(arguments.named.begin(), arguments.named.end(),
                                  [&](const auto& argument) { return argument.first == name; });
     if (at == arguments.named.end()) return std::nullopt;

@@ -112,7 +112,7 @@ Interpreter::Flow Interpreter::execute_filter_block(const FilterBlock& block, Sc
   }
   if (flow != Flow::next) return flow;
   const Value text = captured.finish();
-  print(*out_, runtime_, apply_filter(static_cast<const FilterCall&>(*block.filter), text, *inner));
+  write_block(apply_filter(static_cast<const FilterCall&>(*block.filter), text, *inner));
   return Flow::next;
 }
 
@@ -168,7 +168,10 @@ void Interpreter::assign(const Target& target, const Value& value, Scope& scope)
     for (size_t i = 0; i < items.size(); ++i) assign(target.parts[i], items[i], scope);
     return;
   }
-  if (!target.attribute) return scope.set(target.name, value);
+  if (!target.attribute) {
+    runtime_.step(scope.names.size() / 8);  // names are looked up one by one
+    return scope.set(target.name, value);
+  }
   runtime_.set_position(target.at);
   Value object;
   for (Scope* around = &scope; around; around = around->parent)
@@ -192,7 +195,13 @@ void Interpreter::execute_macro(const MacroStatement& statement, Scope& scope) {
 
 void Interpreter::execute_call_block(const CallBlock& block, Scope& scope) {
   const Value caller = make_macro(block.caller, scope);
-  print(*out_, runtime_, evaluate_call(*block.call, scope, &caller));
+  write_block(evaluate_call(*block.call, scope, &caller));
+}
+
+/// Unlike {{ }}, what a filter or call block gives must be text already.
+void Interpreter::write_block(const Value& value) {
+  if (!value.is_string()) runtime_.fail(fmt::format("a block must give a string, not {}", type_name(value)));
+  out_->append(value.str());
 }
 
 }  // namespace minfer::chat::jinja

@@ -78,6 +78,12 @@ class JsonWriter {
     out_.append("\"", trusted);
   }
 
+  /// Between the items of what came with a message, a separator is untrusted as they are.
+  void separate(const Str& separator, bool trusted) {
+    if (trusted) return out_.append(separator);
+    out_.append(separator.bytes, false);
+  }
+
   void line_break(size_t nesting, bool trusted) {
     if (!style_.indent) return;
     out_.append("\n", trusted);
@@ -90,7 +96,7 @@ class JsonWriter {
     enter(&list);
     out_.append("[", list.trusted);
     for (size_t i = 0; i < list.items.size(); ++i) {
-      if (i > 0) out_.append(*style_.item_separator);
+      if (i > 0) separate(*style_.item_separator, list.trusted);
       line_break(nesting + 1, list.trusted);
       write(list.items[i], list.trusted, nesting + 1);
     }
@@ -110,10 +116,10 @@ class JsonWriter {
       });
     out_.append("{", dict.trusted);
     for (size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0) out_.append(*style_.item_separator);
+      if (i > 0) separate(*style_.item_separator, dict.trusted);
       line_break(nesting + 1, dict.trusted);
       write_key(entries[i]->first, dict.trusted);
-      out_.append(*style_.key_separator);
+      separate(*style_.key_separator, dict.trusted);
       write(entries[i]->second, dict.trusted, nesting + 1);
     }
     line_break(nesting, dict.trusted);

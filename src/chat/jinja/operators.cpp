@@ -44,6 +44,17 @@ double float_floor_divide(double a, double b) {
   return quotient - floored > 0.5 ? floored + 1 : floored;
 }
 
+std::string_view entity_for(char c) {
+  switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '\'': return "&#39;";
+    case '"': return "&#34;";
+    default: return {};
+  }
+}
+
 Value integer_power(const Runtime& runtime, int64_t base, int64_t exponent) {
   int64_t result = 1;
   while (exponent > 0) {
@@ -161,10 +172,16 @@ StrPtr escaped(Runtime& runtime, const Value& value) {
   if (text->markup) return text;
   TextBuilder out(runtime);
   for_each_run(*text, 0, text->bytes.size(), [&](size_t begin, size_t end, bool trusted) {
+    size_t copied = begin;
     for (size_t at = begin; at < end; ++at) {
-      const char c = text->bytes[at];
-      out.append(c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '\'' ? "&#39;" : c == '"' ? "&#34;" : std::string_view(&c, 1), trusted);
+      const std::string_view entity = entity_for(text->bytes[at]);
+      if (entity.empty()) continue;
+      runtime.step();
+      out.append(*text, copied, at);
+      out.append(entity, trusted);
+      copied = at + 1;
     }
+    out.append(*text, copied, end);
   });
   return out.finish(true);
 }

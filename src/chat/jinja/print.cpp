@@ -68,6 +68,7 @@ class ReprWriter {
     for_each_run(str, 0, str.bytes.size(), [&](size_t begin, size_t end, bool run_trusted) {
       size_t copied = begin;
       for (size_t at = begin; at < end; at += char_bytes(str.bytes[at])) {
+        if (uint8_t(str.bytes[at]) >= 0x80) runtime_.step();  // looked up in tables
         const std::string escape = repr_escape(code_point(str.bytes, at), quote);
         if (escape.empty()) continue;
         out_.append(str, copied, at);

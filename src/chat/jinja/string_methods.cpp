@@ -49,6 +49,7 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
   const Parameters parameters(runtime, "partition", arguments, {"sep"}, 1);
   const Str &text = self.str(), &separator = parameters.string(0);
   if (separator.bytes.empty()) runtime.fail("empty separator");
+  runtime.step(text.bytes.size() / 32);
   const size_t at = from_right ? rfind_text(text.bytes, separator.bytes) : find_text(text.bytes, separator.bytes);
   const Value nothing = runtime.text("");
   if (at == std::string::npos)
@@ -79,12 +80,15 @@ struct Window {
   bool valid;  ///< false: it starts behind the end
 };
 
-Window window(const Parameters& parameters, const Str& text) {
+Window window(Runtime& runtime, const Parameters& parameters, const Str& text) {
+  if (!parameters.has(1) && !parameters.has(2)) return {0, text.bytes.size(), true};
   const int64_t length = int64_t(text.length());
   const auto adjusted = [&](int64_t index) { return index < 0 ? std::max<int64_t>(0, index + length) : index; };
   const int64_t start = adjusted(parameters.has(1) ? parameters.integer(1, 0) : 0);
   const int64_t end = std::min(length, adjusted(parameters.has(2) ? parameters.integer(2, length) : length));
   if (start > end || start > length) return {0, 0, false};
+  if (text.ascii) return {size_t(start), size_t(end), true};
+  runtime.step(text.bytes.size() / 32);
   return {skip_code_points(text.bytes, 0, size_t(start)), skip_code_points(text.bytes, 0, size_t(end)), true};
 }
 
@@ -92,10 +96,11 @@ template <bool at_start>
 Value has_affix(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const std::string_view name = at_start ? "startswith" : "endswith";
   const Parameters parameters(runtime, name, arguments, {"prefix", "start", "end"}, 1);
-  const Window in = window(parameters, self.str());
+  const Window in = window(runtime, parameters, self.str());
   const auto matches = [&](const Value& affix) {
     if (!affix.is_string())
       runtime.fail(fmt::format("{} first arg must be str or a tuple of str, not {}", name, type_name(affix)));
+    runtime.step(affix.str().bytes.size() / 32);
     const std::string_view text = std::string_view(self.str().bytes).substr(in.begin, in.end - in.begin);
     return in.valid && (at_start ? text.starts_with(affix.str().bytes) : text.ends_with(affix.str().bytes));
   };
@@ -110,7 +115,7 @@ template <bool from_right, bool must_exist>
 Value find(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Parameters parameters(runtime, "find", arguments, {"sub", "start", "end"}, 1);
   const Str& text = self.str();
-  const Window in = window(parameters, text);
+  const Window in = window(runtime, parameters, text);
   runtime.step(text.bytes.size() / 32);
   size_t at = std::string::npos;
   if (in.valid) {
@@ -127,7 +132,7 @@ Value find(Runtime& runtime, const Value& self, const Arguments& arguments) {
 Value count(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Parameters parameters(runtime, "count", arguments, {"sub", "start", "end"}, 1);
   const Str &text = self.str(), &wanted = parameters.string(0);
-  const Window in = window(parameters, text);
+  const Window in = window(runtime, parameters, text);
   if (!in.valid) return int64_t(0);
   const std::string_view part = std::string_view(text.bytes).substr(in.begin, in.end - in.begin);
   runtime.step(part.size() / 32);
@@ -212,11 +217,16 @@ Value format_map(Runtime& runtime, const Value& self, const Arguments& arguments
   return format_braces(runtime, self.str(), named);
 }
 
+/// Steps for asking what each character is: those beyond ASCII are looked up.
+void charge_characters(Runtime& runtime, const Str& str) {
+  runtime.step(str.bytes.size() / 8 + (str.ascii ? 0 : str.length()));
+}
+
 template <bool (*is_one)(char32_t)>
 Value all_are(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Parameters(runtime, "str method", arguments, {});
   const std::string& text = self.str().bytes;
-  runtime.step(text.size() / 8);
+  charge_characters(runtime, self.str());
   for (size_t at = 0; at < text.size(); at += char_bytes(text[at]))
     if (!is_one(code_point(text, at))) return false;
   return !text.empty();
@@ -233,7 +243,7 @@ Value is_case(Runtime& runtime, const Value& self, const Arguments& arguments) {
 Value is_title(Runtime& runtime, const Value& self, const Arguments& arguments) {
   Parameters(runtime, "istitle", arguments, {});
   const std::string& text = self.str().bytes;
-  runtime.step(text.size() / 8);
+  charge_characters(runtime, self.str());
   bool in_word = false, any = false;
   for (size_t at = 0; at < text.size(); at += char_bytes(text[at])) {
     const char32_t c = code_point(text, at);
@@ -312,7 +322,7 @@ constexpr std::array<Method, 44> methods = {{
 }  // namespace
 
 bool has_case(Runtime& runtime, const Str& str, bool upper) {
-  runtime.step(str.bytes.size() / 8);
+  charge_characters(runtime, str);
   bool any = false;
   for (size_t at = 0; at < str.bytes.size(); at += char_bytes(str.bytes[at])) {
     const char32_t c = code_point(str.bytes, at);

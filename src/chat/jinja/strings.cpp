@@ -39,6 +39,21 @@ std::u32string lower_at(std::string_view text, size_t at) {
   return unicode::lower(c);
 }
 
+char ascii_cased(char c, Case wanted, bool in_word, bool is_first) {
+  const bool is_lower = c >= 'a' && c <= 'z', is_upper = c >= 'A' && c <= 'Z';
+  bool to_upper = false;
+  switch (wanted) {
+    case Case::upper: to_upper = true; break;
+    case Case::lower:
+    case Case::fold: break;
+    case Case::title: to_upper = !in_word; break;
+    case Case::capitalize: to_upper = is_first; break;
+    case Case::swap: to_upper = is_lower; break;
+  }
+  if (to_upper) return is_lower ? char(c - 32) : c;
+  return is_upper ? char(c + 32) : c;
+}
+
 /// `in_word`: a cased letter stands before.
 std::u32string cased(std::string_view text, size_t at, Case wanted, bool in_word) {
   const char32_t c = code_point(text, at);
@@ -54,8 +69,9 @@ std::u32string cased(std::string_view text, size_t at, Case wanted, bool in_word
   return {};
 }
 
-bool is_stripped(std::string_view text, size_t at, const Str* characters) {
+bool is_stripped(Runtime& runtime, std::string_view text, size_t at, const Str* characters) {
   if (!characters) return unicode::is_space(code_point(text, at));
+  runtime.step(1 + characters->bytes.size() / 32);
   return characters->bytes.find(text.substr(at, char_bytes(text[at]))) != std::string::npos;
 }
 
@@ -80,6 +96,7 @@ size_t skip_word_back(std::string_view text, size_t at) {
 }
 
 Items split_blanks(Runtime& runtime, const Str& str, int64_t limit) {
+  runtime.step(str.bytes.size() / 16);
   Items items(runtime);
   const std::string& text = str.bytes;
   size_t at = skip_blanks(text, 0);
@@ -131,10 +148,18 @@ StrPtr change_case(Runtime& runtime, const Str& str, Case wanted) {
   TextBuilder out(runtime);
   bool in_word = false;
   std::string changed;
+  runtime.step(str.bytes.size() / 8);
   for_each_run(str, 0, str.bytes.size(), [&](size_t begin, size_t end, bool trusted) {
     for (size_t at = begin; at < end; at += char_bytes(str.bytes[at])) {
-      for (const char32_t c : cased(str.bytes, at, wanted, in_word)) append_utf8(changed, c);
-      in_word = unicode::is_cased(code_point(str.bytes, at));
+      const char byte = str.bytes[at];
+      if (uint8_t(byte) < 0x80) {
+        changed += ascii_cased(byte, wanted, in_word, at == 0);
+        in_word = unicode::is_cased(char32_t(byte));
+      } else {
+        runtime.step();
+        for (const char32_t c : cased(str.bytes, at, wanted, in_word)) append_utf8(changed, c);
+        in_word = unicode::is_cased(code_point(str.bytes, at));
+      }
       if (changed.size() < 4096) continue;
       out.append(changed, trusted);
       changed.clear();
@@ -149,15 +174,17 @@ StrPtr strip(Runtime& runtime, const Str& str, const Str* characters, Side side)
   const std::string& text = str.bytes;
   size_t begin = 0, end = text.size();
   if (side & Side::left)
-    while (begin < end && is_stripped(text, begin, characters)) begin += char_bytes(text[begin]);
+    while (begin < end && is_stripped(runtime, text, begin, characters)) begin += char_bytes(text[begin]);
   if (side & Side::right)
-    while (end > begin && is_stripped(text, previous_char(text, end), characters)) end = previous_char(text, end);
+    while (end > begin && is_stripped(runtime, text, previous_char(text, end), characters)) end = previous_char(text, end);
+  runtime.step((begin + text.size() - end) / 16);
   return part(runtime, str, begin, end);
 }
 
 Items split(Runtime& runtime, const Str& str, const Str* separator, int64_t limit) {
   if (!separator) return split_blanks(runtime, str, limit);
   if (separator->bytes.empty()) runtime.fail("empty separator");
+  runtime.step(str.bytes.size() / 32);
   Items items(runtime);
   size_t begin = 0;
   for (int64_t splits = 0; limit < 0 || splits < limit; ++splits) {
@@ -172,6 +199,7 @@ Items split(Runtime& runtime, const Str& str, const Str* separator, int64_t limi
 
 Items split_from_right(Runtime& runtime, const Str& str, const Str* separator, int64_t limit) {
   if (separator && separator->bytes.empty()) runtime.fail("empty separator");
+  runtime.step(str.bytes.size() / 16);
   Items items(runtime);
   const std::string_view text(str.bytes);
   if (separator) {
@@ -198,6 +226,7 @@ Items split_from_right(Runtime& runtime, const Str& str, const Str* separator, i
 }
 
 Items split_lines(Runtime& runtime, const Str& str, bool keep_ends) {
+  runtime.step(str.bytes.size() / 16);
   Items items(runtime);
   const std::string& text = str.bytes;
   size_t begin = 0;

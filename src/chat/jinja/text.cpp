@@ -8,12 +8,6 @@
 namespace minfer::chat::jinja {
 namespace {
 
-bool is_ascii(std::string_view text) {
-  unsigned char all = 0;
-  for (const char c : text) all |= static_cast<unsigned char>(c);
-  return all < 0x80;
-}
-
 bool is_continuation(char c) { return (uint8_t(c) & 0xC0) == 0x80; }
 
 /// Knuth, Morris, Pratt: `failure[i]` is the longest proper prefix of the needle that ends at i.
@@ -33,13 +27,13 @@ constexpr size_t short_needle = 16;
 }  // namespace
 
 Str::Str(std::string text, bool is_trusted)
-    : bytes(std::move(text)), trusted(is_trusted), ascii(is_ascii(bytes)) {}
+    : bytes(std::move(text)), trusted(is_trusted), length_(count_code_points(bytes)) {
+  ascii = length_ == bytes.size();
+}
 
 Str::~Str() {
   if (owner) owner->release(charged);
 }
-
-size_t Str::length() const { return ascii ? bytes.size() : count_code_points(bytes); }
 
 TextBuilder::~TextBuilder() { runtime_.release(charged_); }
 
@@ -76,7 +70,18 @@ void TextBuilder::append(const Str& str, size_t begin, size_t end) {
 
 void TextBuilder::repeat(const Str& str, int64_t times) {
   if (str.bytes.empty()) return;
-  for (int64_t i = 0; i < times; ++i) append(str);
+  // Copies of short text are made in larger pieces.
+  constexpr size_t piece_bytes = 4096;
+  const int64_t copies = int64_t(std::max<size_t>(piece_bytes / str.bytes.size(), 1));
+  if (str.runs.empty() && copies > 1 && times >= copies) {
+    std::string piece;
+    for (int64_t i = 0; i < copies; ++i) piece += str.bytes;
+    for (; times >= copies; times -= copies) append(piece, str.trusted);
+  }
+  for (; times > 0; --times) {
+    runtime_.step();
+    append(str);
+  }
 }
 
 StrPtr TextBuilder::finish(bool markup, Dict* parsed) {

@@ -34,10 +34,13 @@ struct Str {
   /// prints as the text that it is, and `tojson`, `items` and subscripts see the object.
   Dict* parsed = nullptr;
 
-  size_t length() const;  ///< in code points
+  size_t length() const { return length_; }  ///< in code points
 
   Runtime* owner = nullptr;  ///< whose memory it counts in
   size_t charged = 0;
+
+ private:
+  size_t length_;
 };
 using StrPtr = std::shared_ptr<const Str>;
 
