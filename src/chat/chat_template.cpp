@@ -17,11 +17,12 @@ constexpr std::string_view chatml =
 
 class ParsedTemplate final : public ChatTemplate {
  public:
-  ParsedTemplate(std::string source, SpecialTexts specials, std::string origin)
+  ParsedTemplate(std::string source, SpecialTexts specials, std::string origin, bool is_own)
       : program_(jinja::Program::parse(source)),
         source_(std::move(source)),
         specials_(std::move(specials)),
         origin_(std::move(origin)),
+        is_fallback_(!is_own),
         takes_parts_(probe_parts()) {}
 
   std::vector<Piece> render(const nlohmann::ordered_json& messages, const RenderOptions& options) const override {
@@ -29,7 +30,7 @@ class ParsedTemplate final : public ChatTemplate {
   }
   std::string_view origin() const override { return origin_; }
   std::string_view source() const override { return source_; }
-  bool is_fallback() const override { return source_ == chatml; }
+  bool is_fallback() const override { return is_fallback_; }
 
  private:
   std::vector<Piece> render_normalised(const nlohmann::ordered_json& messages, const RenderOptions& options) const;
@@ -39,6 +40,7 @@ class ParsedTemplate final : public ChatTemplate {
   std::string source_;
   SpecialTexts specials_;
   std::string origin_;
+  bool is_fallback_;
   bool takes_parts_;  ///< the template goes over content given as a list of parts itself
 };
 
@@ -115,7 +117,7 @@ std::optional<std::string> special_text(const gguf::File& file, const std::strin
 }  // namespace
 
 std::shared_ptr<const ChatTemplate> ChatTemplate::parse(std::string source, SpecialTexts specials, std::string origin) {
-  return std::make_shared<ParsedTemplate>(std::move(source), std::move(specials), std::move(origin));
+  return std::make_shared<ParsedTemplate>(std::move(source), std::move(specials), std::move(origin), true);
 }
 
 std::shared_ptr<const ChatTemplate> ChatTemplate::load(const gguf::File& file) {
@@ -124,7 +126,8 @@ std::shared_ptr<const ChatTemplate> ChatTemplate::load(const gguf::File& file) {
   if (const auto source = file.get_string("tokenizer.chat_template"))
     return parse(std::string(*source), std::move(specials), "the model's own template");
   require_chatml_tokens(file);
-  return parse(std::string(chatml), std::move(specials), "ChatML: the file has no template");
+  return std::make_shared<ParsedTemplate>(std::string(chatml), std::move(specials), "ChatML: the file has no template",
+                                          false);
 }
 
 std::string joined(std::span<const Piece> pieces) {

@@ -1,7 +1,7 @@
 #include "chat/jinja/text.h"
 
 #include <algorithm>
-#include <functional>
+#include <cstring>
 
 #include "chat/jinja/runtime.h"
 
@@ -9,17 +9,6 @@ namespace minfer::chat::jinja {
 namespace {
 
 bool is_continuation(char c) { return (uint8_t(c) & 0xC0) == 0x80; }
-
-/// Knuth, Morris, Pratt: `failure[i]` is the longest proper prefix of the needle that ends at i.
-std::vector<uint32_t> failure_table(std::string_view needle) {
-  std::vector<uint32_t> failure(needle.size(), 0);
-  for (size_t i = 1, k = 0; i < needle.size(); ++i) {
-    while (k > 0 && needle[i] != needle[k]) k = failure[k - 1];
-    if (needle[i] == needle[k]) ++k;
-    failure[i] = uint32_t(k);
-  }
-  return failure;
-}
 
 /// Below this length the plain search, which may compare the needle at every position, is fast enough.
 constexpr size_t short_needle = 16;
@@ -146,13 +135,9 @@ size_t previous_char(std::string_view text, size_t at) {
 size_t find_text(std::string_view text, std::string_view needle, size_t from) {
   if (needle.size() <= short_needle) return text.find(needle, from);
   if (from > text.size()) return text.npos;
-  const std::vector<uint32_t> failure = failure_table(needle);
-  for (size_t i = from, matched = 0; i < text.size(); ++i) {
-    while (matched > 0 && text[i] != needle[matched]) matched = failure[matched - 1];
-    if (text[i] == needle[matched]) ++matched;
-    if (matched == needle.size()) return i + 1 - matched;
-  }
-  return text.npos;
+  // Linear for any needle, unlike std::string_view::find.
+  const void* found = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
+  return found ? size_t(static_cast<const char*>(found) - text.data()) : text.npos;
 }
 
 size_t rfind_text(std::string_view text, std::string_view needle) {
