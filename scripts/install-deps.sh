@@ -18,10 +18,10 @@ as_root() {
 install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
   packages="$packages libutf8proc-dev libssl-dev doctest-dev python3 python3-pip"
-  # The Arm kernels are tested under qemu where these are there.
+  # The Arm kernels are tested under qemu, chat templates beside Jinja2, where these are there.
   case $purpose in
-    test) packages="$packages qemu-user g++-aarch64-linux-gnu" ;;
-    sanitize) packages="$packages clang-19 libclang-rt-19-dev" ;;
+    test) packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2" ;;
+    sanitize) packages="$packages clang-19 libclang-rt-19-dev python3-jinja2" ;;
   esac
   missing=
   for package in $packages; do

@@ -95,4 +95,14 @@ inline constexpr double rope_with_table = rope + u;
 /// distribution); the seed is fixed, so a passing test stays passing.
 inline constexpr double chi_square_9 = 33.72;
 
+// Templates made to harm. None of these is a measurement of speed.
+
+/// Processor seconds: the limits end a rendering after about half a second here, so this is reached only where
+/// something grows out of proportion; sanitizers and a busy machine are slower by less.
+inline constexpr double hostile_template_seconds = 10;
+
+/// MiB of the whole test program: the memory of one rendering (256), doubled while a string or vector grows, and
+/// what sanitizers keep of freed memory.
+inline constexpr double hostile_template_mib = 1024;
+
 }  // namespace minfer::tol

@@ -15,7 +15,7 @@ struct RunOptions {
   std::string model, prompt;
   std::string prompt_file;  ///< instead of `prompt`, if set
   std::string system;       ///< empty: no system message
-  bool raw = false;         ///< the prompt as it stands, control tokens included, without ChatML
+  bool raw = false;         ///< the prompt as it stands, control tokens included, without a chat format
   SessionOptions session;
   GenerateParams generate;
 };
@@ -43,6 +43,14 @@ struct TokenizeOptions {
   bool add_bos = true, parse_special = true, json = false;
 };
 int tokenize(const TokenizeOptions& options);
+
+struct RenderCommandOptions {
+  std::string model;
+  std::string messages_file;  ///< JSON: a list of messages; "-" is stdin
+  std::string options;        ///< JSON: an object, see chat::RenderOptions; may be empty
+  bool ids = false;           ///< token ids instead of the text
+};
+int render(const RenderCommandOptions& options);
 
 struct DetokenizeOptions {
   std::string model;

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/chat_prompt.h"
+#include "chat/chat_template.h"
 #include "cli/commands.h"
 #include "cli/model_store.h"
 #include "cli/output.h"
@@ -26,12 +26,22 @@ std::string read_prompt(const RunOptions& options) {
   return options.prompt_file.empty() ? options.prompt : read_text_file(options.prompt_file);
 }
 
-std::vector<Token> prompt_tokens(const RunOptions& options, const Tokenizer& tokenizer) {
+/// One user turn, and a system turn before it if there is one, as the model's own template writes them.
+std::vector<Token> chat_tokens(const RunOptions& options, const Model& model, std::string_view text) {
+  const auto chat_template = chat::ChatTemplate::load(model.file());
+  if (chat_template->is_fallback()) log(LogLevel::warning, "{}", chat_template->origin());
+  auto messages = nlohmann::ordered_json::array();
+  if (!options.system.empty()) messages.push_back({{"role", "system"}, {"content", options.system}});
+  messages.push_back({{"role", "user"}, {"content", text}});
+  return chat::encode(model.tokenizer(), chat_template->render(messages, {}));
+}
+
+std::vector<Token> prompt_tokens(const RunOptions& options, const Model& model) {
   const std::string text = read_prompt(options);
-  if (!options.raw) return chat_prompt(tokenizer, options.system, text);
+  if (!options.raw) return chat_tokens(options, model, text);
   if (!options.system.empty())
     throw Error(ErrorCode::bad_request, "--system has no place in a raw prompt", "write it into the prompt");
-  return tokenizer.encode(text, {.add_bos = true, .parse_special = true});
+  return model.tokenizer().encode(text, {.add_bos = true, .parse_special = true});
 }
 
 double rate(int64_t tokens, double seconds) { return seconds > 0 ? double(tokens) / seconds : 0; }
@@ -49,7 +59,7 @@ void report(const GenerateResult& result) {
 
 int run(const RunOptions& options) {
   const auto model = Model::load(find_model(options.model));
-  const std::vector<Token> prompt = prompt_tokens(options, model->tokenizer());
+  const std::vector<Token> prompt = prompt_tokens(options, *model);
   if (prompt.empty())
     throw Error(ErrorCode::bad_request, "the prompt is empty", "give the model at least one character");
   const auto session = Session::create(model, options.session);

@@ -13,7 +13,9 @@
 namespace minfer::cli {
 
 std::string read_text_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  const auto close = [](std::FILE* open) { return open == stdin ? 0 : std::fclose(open); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      path == "-" ? stdin : std::fopen(path.c_str(), "rb"), close);
   if (!file) throw Error(ErrorCode::io, fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
   std::string text, block(size_t(1) << 16, '\0');
   while (const size_t got = std::fread(block.data(), 1, block.size(), file.get())) {

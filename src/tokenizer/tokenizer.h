@@ -13,6 +13,11 @@ namespace minfer {
 
 using Token = int32_t;
 
+/// Bytes [begin, end) of a text.
+struct TextRange {
+  size_t begin, end;
+};
+
 /// Text to ids and back, as the model's own tokenizer does it. Immutable after load; safe from any thread.
 class Tokenizer {
  public:
@@ -24,6 +29,8 @@ class Tokenizer {
   struct EncodeOptions {
     bool add_bos = true;        ///< the vocabulary's leading token, if it asks for one and the text has none
     bool parse_special = true;  ///< control tokens in the text become their ids; false: they are plain text
+    /// Where control tokens may stand: only inside one of these, in order and apart. Null: anywhere.
+    const std::vector<TextRange>* trusted = nullptr;
     bool add_eos = false;  ///< the vocabulary's closing token, if it asks for one: not for a text to go on
   };
   /// Invalid UTF-8 in `text` is encoded byte by byte. Time is linear-ish, stack use constant, for any text.

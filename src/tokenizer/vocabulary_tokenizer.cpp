@@ -31,6 +31,17 @@ std::string_view VocabularyTokenizer::token_bytes(Token id, bool special) const 
   return std::string_view(bytes_).substr(offsets_[i], offsets_[i + 1] - offsets_[i]);
 }
 
+/// What control tokens are held to: their text must be trusted as a whole. User-defined ones match anywhere.
+SpecialTokens::Accept VocabularyTokenizer::only_trusted(const std::vector<TextRange>* trusted) const {
+  if (!trusted) return {};
+  return [this, trusted](const SpecialTokens::Match& match) {
+    if (vocabulary_.type(match.id) == TokenType::user_defined) return true;
+    const auto range = std::partition_point(trusted->begin(), trusted->end(),
+                                            [&](const TextRange& r) { return r.end <= match.begin; });
+    return range != trusted->end() && range->begin <= match.begin && match.begin + match.length <= range->end;
+  };
+}
+
 std::vector<Token> VocabularyTokenizer::encode(std::string_view text, EncodeOptions options) const {
   if (text.size() > size_t(std::numeric_limits<int32_t>::max()) / 4)
     throw Error(ErrorCode::bad_request,
@@ -43,8 +54,9 @@ std::vector<Token> VocabularyTokenizer::encode(std::string_view text, EncodeOpti
   // User-defined tokens (tool call tags and the like) are words of the vocabulary that happen to be added by
   // hand; they mark up a text and give no control over the conversation, so they match in any text.
   const SpecialTokens& specials = options.parse_special ? specials_ : user_defined_;
+  const SpecialTokens::Accept accept = only_trusted(options.trusted);
   size_t from = 0;
-  while (const auto match = specials.find(text, from)) {
+  while (const auto match = specials.find(text, from, accept)) {
     encode_stretch(text.substr(from, match->begin - from));
     out.ids.push_back(match->id);
     from = match->begin + match->length;

@@ -51,6 +51,7 @@ class VocabularyTokenizer : public Tokenizer {
   Vocabulary vocabulary_;
 
  private:
+  SpecialTokens::Accept only_trusted(const std::vector<TextRange>* trusted) const;
   SpecialTokens tokens_of(std::initializer_list<TokenType> types) const;
 
   std::string bytes_;            ///< what every token decodes to, one after the other
