@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "download/choose.h"
 #include "download/files.h"
+#include "download/json_fields.h"
 #include "download/safe_path.h"
 #include "download/source.h"
 #include "gguf/printable.h"
@@ -151,7 +152,7 @@ std::optional<CachedModel> Cache::read_record(const fs::path& path) const {
     model.source = json.at("source").get<std::string>();
     model.fetched = json.at("fetched").get<std::string>();
     for (const Json& file : json.at("files"))
-      model.files.push_back({file.at("name").get<std::string>(), file.at("size").get<uint64_t>(),
+      model.files.push_back({file.at("name").get<std::string>(), size_field(file, "size"),
                              file.at("sha256").get<std::string>(), file.at("etag").get<std::string>()});
   } catch (const std::exception&) {
     model.files.clear();
@@ -190,7 +191,7 @@ std::vector<UnfinishedModel> Cache::unfinished() const {
     if (text.empty()) continue;
     try {
       const Json json = parse_json(text, (folder / "model.json").string());
-      UnfinishedModel model{json.at("source").get<std::string>(), 0, json.at("total").get<uint64_t>()};
+      UnfinishedModel model{json.at("source").get<std::string>(), 0, size_field(json, "total")};
       std::error_code absent;
       for (const fs::path& path : entries_of(folder))
         if (path.extension() == extension) model.bytes += fs::file_size(path, absent);

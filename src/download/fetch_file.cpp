@@ -73,6 +73,7 @@ class Transfer {
   FetchedFile run() {
     while (true) {
       if (fetch_all()) return {.unchanged = true};
+      if (part_.bytes() > slow_to_hash) log(LogLevel::info, "{}: checking its SHA-256", label_);
       const std::string found = sha256_file(part_.path().string());
       if (file_.sha256.empty() || found == file_.sha256) {
         part_.checkpoint();
@@ -163,7 +164,8 @@ class Transfer {
     else if (head.status == 200)
       begin_whole(head);
     else
-      throw Error(ErrorCode::io, fmt::format("{}: the server answers with status {}", label_, head.status));
+      throw Error(ErrorCode::io, fmt::format("{}: the server answers with status {}", label_, head.status),
+                  "expected 200 or 206; try another network");
     if (!part_.size())
       throw Error(ErrorCode::io, fmt::format("{}: the server does not say how large the file is", label_),
                   "fetch it with another program and give its path");
@@ -211,7 +213,8 @@ class Transfer {
     if (part_.bytes() + bytes.size() > *part_.size())
       throw discard(Error(
           ErrorCode::io,
-          fmt::format("{}: the server sends more than the {} bytes it announced", label_, *part_.size())));
+          fmt::format("{}: the server sends more than the {} bytes it announced", label_, *part_.size()),
+          "what it sends is not the file that it lists; try again later"));
     if (part_.bytes() < magic.size()) check_magic(bytes);
     part_.append(bytes);
     progress_->update(part_.bytes());
@@ -230,7 +233,8 @@ class Transfer {
     } catch (const Error& error) {
       throw discard(error);
     }
-    throw discard(Error(ErrorCode::bad_model, fmt::format("{}: not a GGUF file", label_)));
+    throw discard(Error(ErrorCode::bad_model, fmt::format("{}: not a GGUF file", label_),
+                        "choose another file or source"));
   }
 
   /// For content that must not be built upon.

@@ -7,6 +7,9 @@
 
 namespace minfer::download {
 
+/// From this size on, hashing takes long enough to say so.
+inline constexpr uint64_t slow_to_hash = 1'000'000'000;
+
 /// A file that is whole on the disk.
 struct FetchedFile {
   bool unchanged =

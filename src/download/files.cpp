@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "base/log.h"
 
@@ -38,11 +40,13 @@ void Descriptor::write_at(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 void Descriptor::truncate(uint64_t size) {
-  if (::ftruncate(fd_, off_t(size)) != 0) throw file_error("writing", path_);
+  while (::ftruncate(fd_, off_t(size)) != 0)
+    if (errno != EINTR) throw file_error("writing", path_);
 }
 
 void Descriptor::sync() {
-  if (::fsync(fd_) != 0) throw file_error("writing", path_);
+  while (::fsync(fd_) != 0)
+    if (errno != EINTR) throw file_error("writing", path_);
 }
 
 void make_folder(const fs::path& folder) {
@@ -91,11 +95,16 @@ void check_disk_space(const fs::path& folder, uint64_t needed, std::string_view 
       "free some space (`minfer list`, `minfer rm NAME`), or let MINFER_CACHE name a folder elsewhere");
 }
 
-FileLock::FileLock(const fs::path& path, std::string_view waiting_for) : file_(path, O_RDWR | O_CREAT) {
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return;
-  log(LogLevel::info, "another process is fetching {}; waiting for it", waiting_for);
-  while (::flock(file_.get(), LOCK_EX) != 0)
-    if (errno != EINTR) throw file_error("locking", path);
+FileLock::FileLock(const fs::path& path, std::string_view waiting_for, const std::atomic<bool>* cancel)
+    : file_(path, O_RDWR | O_CREAT) {
+  for (bool said = false; ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0; said = true) {
+    if (errno != EWOULDBLOCK && errno != EINTR) throw file_error("locking", path);
+    if (cancel && cancel->load()) throw Error(ErrorCode::io, "interrupted");
+    if (!said) log(LogLevel::info, "another process is fetching {}; waiting for it", waiting_for);
+    // Asked again and again, not waited for in the kernel: a Ctrl-C between the look at `cancel` and the wait
+    // would be lost.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 std::string size_text(uint64_t bytes) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -52,8 +53,10 @@ void check_disk_space(const std::filesystem::path& folder, uint64_t needed, std:
 /// however it ends. The file itself stays: removing it would let two processes hold "the" lock.
 class FileLock {
  public:
-  /// Waits if another process holds it, and says so with `waiting_for`.
-  FileLock(const std::filesystem::path& path, std::string_view waiting_for);
+  /// Waits if another process holds it, and says so with `waiting_for`. Throws Error{io}, also when a signal
+  /// handler sets `cancel` meanwhile.
+  FileLock(const std::filesystem::path& path, std::string_view waiting_for,
+           const std::atomic<bool>* cancel = nullptr);
 
  private:
   Descriptor file_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 #include <exception>
 
@@ -19,7 +20,8 @@ constexpr int max_redirects = 10;
 constexpr size_t max_header_bytes = 256 << 10;
 constexpr size_t max_error_body_bytes = 64 << 10;  // of an answer that is no success; read and dropped
 constexpr long connect_timeout_seconds = 15;
-constexpr long low_speed_bytes = 1000;  // a second; slower than this for the stall time is a stall
+constexpr curl_off_t low_speed_bytes =
+    1000;  // a second: what is slower all through the stall time has stalled
 
 void initialise_once() {
   static const CURLcode result = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -130,7 +132,9 @@ struct HttpClient::Exchange {
   const HttpSink& sink;
   HttpHead head = {};
   size_t header_bytes = 0, dropped_bytes = 0;
-  bool begun = false;
+  bool begun = false, stalled = false;
+  std::chrono::steady_clock::time_point window_start = std::chrono::steady_clock::now();
+  curl_off_t window_bytes = 0;  ///< received before the window
   std::exception_ptr thrown = nullptr;
 
   bool success() const { return head.status >= 200 && head.status < 300; }
@@ -151,7 +155,8 @@ struct HttpClient::Exchange {
     header_bytes += line.size();
     if (header_bytes > max_header_bytes)
       throw Error(ErrorCode::io,
-                  fmt::format("{}: the answer's headers exceed {} bytes", head.url, max_header_bytes));
+                  fmt::format("{}: the answer's headers exceed {} bytes", head.url, max_header_bytes),
+                  "no server for files answers so; is the address right?");
     if (begun) return;  // a trailer after the content
     if (line.starts_with("HTTP/")) {
       head.headers.clear();
@@ -184,9 +189,20 @@ struct HttpClient::Exchange {
     const bool ok = exchange.guarded([&] { exchange.take_data(std::as_bytes(std::span(bytes, size))); });
     return ok && exchange.dropped_bytes <= max_error_body_bytes ? size : 0;
   }
-  /// Called at least once a second, also while nothing arrives.
-  static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    return static_cast<Exchange*>(self)->settings.cancelled() ? 1 : 0;
+  /// Called at least once a second, also while nothing arrives. libcurl's own low-speed limit averages over
+  /// five seconds, so it would notice the end of a fast transfer late.
+  static int on_progress(void* self, curl_off_t, curl_off_t received, curl_off_t, curl_off_t) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    exchange.stalled = exchange.is_stalled(received);
+    return exchange.stalled || exchange.settings.cancelled() ? 1 : 0;
+  }
+  bool is_stalled(curl_off_t received) {
+    const auto now = std::chrono::steady_clock::now();
+    if (received - window_bytes >= low_speed_bytes * settings.stall_seconds) {
+      window_start = now;
+      window_bytes = received;
+    }
+    return now - window_start > std::chrono::seconds(settings.stall_seconds);
   }
 };
 
@@ -218,7 +234,9 @@ bool is_redirect(int status) {
 
 /// Where a redirect leads, if it may be followed.
 std::string checked_redirect(const std::string& from, const std::string& to) {
-  if (to.empty()) throw Error(ErrorCode::io, fmt::format("{}: a redirect without a target", from));
+  if (to.empty())
+    throw Error(ErrorCode::io, fmt::format("{}: a redirect without a target", from),
+                "the server is broken, or the address is not what it serves; try later");
   const Url target = parse_url(to, fmt::format("{} redirects to", from));
   if (parse_url(from, "redirect from").scheme == "https" && target.scheme != "https")
     throw Error(ErrorCode::io,
@@ -242,7 +260,7 @@ HeaderList header_list(const HttpRequest& request, bool with_token) {
   return list;
 }
 
-void set_up(CURL* curl, const Settings& settings, const std::string& url, curl_slist* headers) {
+void set_up(CURL* curl, const std::string& url, curl_slist* headers) {
   curl_easy_reset(curl);
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -252,8 +270,6 @@ void set_up(CURL* curl, const Settings& settings, const std::string& url, curl_s
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "minfer/" MINFER_VERSION);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_timeout_seconds);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, low_speed_bytes);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, long(settings.stall_seconds));
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
@@ -269,7 +285,7 @@ HttpResult HttpClient::get_once(const HttpRequest& request, bool with_token, con
   char message[CURL_ERROR_SIZE] = "";
   Exchange exchange{settings_, sink};
   exchange.head.url = request.url;
-  set_up(curl, settings_, request.url, headers.get());
+  set_up(curl, request.url, headers.get());
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, message);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
@@ -279,14 +295,15 @@ HttpResult HttpClient::get_once(const HttpRequest& request, bool with_token, con
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
   const CURLcode code = curl_easy_perform(curl);
   if (exchange.thrown) std::rethrow_exception(exchange.thrown);
-  if (code == CURLE_ABORTED_BY_CALLBACK) throw Error(ErrorCode::io, "interrupted");
+  if (code == CURLE_ABORTED_BY_CALLBACK && !exchange.stalled) throw Error(ErrorCode::io, "interrupted");
 
   HttpResult result;
   result.head = std::move(exchange.head);
   const bool error_page_cut = exchange.dropped_bytes > max_error_body_bytes;
   if (code != CURLE_OK && !error_page_cut) {
     result.failure = *message ? message : curl_easy_strerror(code);
-    result.may_pass = may_pass(code);
+    if (exchange.stalled) result.failure = fmt::format("no data for {} seconds", settings_.stall_seconds);
+    result.may_pass = exchange.stalled || may_pass(code);
     result.unreachable = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT;
   }
   char* target = nullptr;

@@ -1,9 +1,9 @@
 // Hugging Face's hub, and what serves the same interface (HF_ENDPOINT).
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "download/choose.h"
+#include "download/json_fields.h"
 #include "download/retry.h"
 #include "download/safe_path.h"
 #include "download/source.h"
@@ -72,13 +72,12 @@ bool is_sha256(const std::string& text) {
 
 void add_entry(const Json& json, std::vector<Entry>& entries) {
   if (json.at("type").get<std::string>() != "file") return;
-  Entry entry{json.at("path").get<std::string>(), json.at("size").get<uint64_t>(), ""};
+  Entry entry{json.at("path").get<std::string>(), size_field(json, "size"), ""};
   if (const auto lfs = json.find("lfs"); lfs != json.end() && lfs->is_object()) {
-    entry.size = lfs->at("size").get<uint64_t>();
+    entry.size = size_field(*lfs, "size");
     entry.sha256 = lfs->at("oid").get<std::string>();
     if (!is_sha256(entry.sha256)) throw std::invalid_argument("oid");
   }
-  if (entry.size > uint64_t(INT64_MAX)) throw std::invalid_argument("size");
   if (!entry.path.ends_with(".gguf")) return;
   if (is_safe_path(entry.path)) return entries.push_back(std::move(entry));
   log(LogLevel::warning, "the repository lists a file whose name cannot be kept, which is left out: {}",
@@ -87,9 +86,11 @@ void add_entry(const Json& json, std::vector<Entry>& entries) {
 
 std::vector<Entry> list_files(const HubSource& source, HttpClient& client, const Settings& settings) {
   const std::string doing = fmt::format("listing hf:{}", source.repository);
+  const std::string not_a_hub = fmt::format(
+      "is {} a hub? HF_ENDPOINT names another one, and a login page of a network may have answered instead",
+      settings.hub_url);
   const auto no_list = [&](std::string_view why) {
-    return Error(ErrorCode::io, fmt::format("{}: {}", doing, why),
-                 fmt::format("is {} a hub? HF_ENDPOINT names another one", settings.hub_url));
+    return Error(ErrorCode::io, fmt::format("{}: {}", doing, why), not_a_hub);
   };
   std::vector<Entry> entries;
   std::string url =
@@ -102,7 +103,7 @@ std::vector<Entry> list_files(const HubSource& source, HttpClient& client, const
     const TextAnswer answer = get_text(
         client, settings, {url, {}, same_host ? settings.hub_token : std::string()}, max_list_bytes, doing);
     if (answer.head.status != 200) throw hub_error(answer.head, source.repository, settings);
-    const Json json = parse_json(answer.text, doing + ": the answer", ErrorCode::io);
+    const Json json = parse_answer(answer.text, doing + ": the answer", not_a_hub);
     if (!json.is_array()) throw no_list("the answer is no list");
     try {
       for (const Json& entry : json) add_entry(entry, entries);

@@ -1,8 +1,8 @@
 // Ollama's registry: a manifest names the layers of a model by their SHA-256, one of them the GGUF file.
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "base/log.h"
+#include "download/json_fields.h"
 #include "download/retry.h"
 #include "download/source.h"
 
@@ -26,13 +26,12 @@ std::vector<Layer> layers_of(const Json& manifest) {
     const std::string type = json.at("mediaType").get<std::string>();
     if (!type.starts_with(layer_type)) continue;
     Layer layer{type.substr(layer_type.size()), json.at("digest").get<std::string>(),
-                json.at("size").get<uint64_t>()};
+                size_field(json, "size")};
     constexpr std::string_view algorithm = "sha256:";
     if (!layer.digest.starts_with(algorithm)) throw std::invalid_argument("digest");
     layer.digest.erase(0, algorithm.size());
     const bool is_hex = layer.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (layer.digest.size() != 64 || !is_hex || layer.size > uint64_t(INT64_MAX))
-      throw std::invalid_argument("digest");
+    if (layer.digest.size() != 64 || !is_hex) throw std::invalid_argument("digest");
     layers.push_back(std::move(layer));
   }
   return layers;
@@ -80,14 +79,15 @@ RemoteModel resolve(const OllamaSource& source, HttpClient& client, const Settin
   const TextAnswer answer = get_text(client, settings, request, max_manifest_bytes, doing);
   if (answer.head.status != 200) throw registry_error(answer.head, name, settings);
 
+  const std::string not_a_registry = fmt::format("is {} an Ollama registry?", settings.ollama_url);
   std::vector<Layer> layers;
-  const Json manifest = parse_json(answer.text, doing + ": the answer", ErrorCode::io);
+  const Json manifest = parse_answer(answer.text, doing + ": the answer", not_a_registry);
   try {
     layers = layers_of(manifest);
   } catch (const std::exception&) {
     throw Error(ErrorCode::io,
                 fmt::format("{}: it has no layers with mediaType, size and SHA-256 digest", doing),
-                fmt::format("is {} an Ollama registry?", settings.ollama_url));
+                not_a_registry);
   }
   const Layer layer = model_layer(layers, name);
   RemoteModel model{.source = name};

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "download/json_fields.h"
 
 namespace minfer::download {
 namespace {
@@ -26,9 +27,9 @@ Record read_record(const fs::path& path) {
   if (text.empty()) return {};
   try {
     const Json json = parse_json(text, path.string());
-    Record record{json.at("bytes").get<uint64_t>(), std::nullopt, json.at("sha256").get<std::string>(),
+    Record record{size_field(json, "bytes"), std::nullopt, json.at("sha256").get<std::string>(),
                   json.at("etag").get<std::string>()};
-    if (!json.at("size").is_null()) record.size = json["size"].get<uint64_t>();
+    if (!json.at("size").is_null()) record.size = size_field(json, "size");
     return record;
   } catch (const std::exception&) {  // of another version, or damaged: nothing to build upon
     return {};

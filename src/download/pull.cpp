@@ -50,6 +50,7 @@ bool is_current(const CachedModel& cached, const RemoteModel& remote) {
 
 /// Whether the cached files are still what was once fetched.
 bool is_unaltered(const CachedModel& cached) {
+  if (cached.bytes() > slow_to_hash) log(LogLevel::info, "checking the copy in the cache");
   for (const CachedFile& file : cached.files)
     if (sha256_file((cached.folder / file.name).string()) != file.sha256) {
       log(LogLevel::warning, "{} was altered since it was fetched; fetching it again",
@@ -64,7 +65,8 @@ void check_names(const RemoteModel& remote) {
   std::set<std::string> names;
   for (const RemoteFile& file : remote.files)
     if (!names.insert(file.name).second)
-      throw Error(ErrorCode::io, fmt::format("{}: two of its files are called {}", remote.source, file.name));
+      throw Error(ErrorCode::io, fmt::format("{}: two of its files are called {}", remote.source, file.name),
+                  "choose another file of that source");
 }
 
 /// Makes the folder and says in it what it is for, so that `list` can show it and space is checked in
@@ -123,7 +125,7 @@ CachedModel pull(const std::string& text, Cache& cache, const Settings& settings
   RemoteModel remote = ask_source(text, client, cache, settings);
   check_names(remote);
   make_folder(cache.folder() / "locks");
-  const FileLock lock(cache.lock_path(remote.source), remote.source);
+  const FileLock lock(cache.lock_path(remote.source), remote.source, settings.cancel);
 
   std::optional<CachedModel> cached = cache.by_source(remote.source);
   const bool intact = cached && is_unaltered(*cached);

@@ -28,8 +28,8 @@ class DownloadTest(unittest.TestCase):
         environment.pop("HF_TOKEN", None)
         environment.update(MINFER_CACHE=self.cache, HF_ENDPOINT=self.server.url, MINFER_OLLAMA_URL=self.server.url,
                            MINFER_DOWNLOAD_BACKOFF_MS="1", MINFER_DOWNLOAD_RETRIES="2",
-                           MINFER_DOWNLOAD_STALL_SECONDS="1", **more)
-        return environment
+                           MINFER_DOWNLOAD_STALL_SECONDS="1")
+        return dict(environment, **more)
 
     def minfer(self, *arguments, **more):
         return subprocess.run([MINFER, *arguments], capture_output=True, env=self.env(**more), timeout=TIMEOUT_S,
