@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 
@@ -52,7 +53,9 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0) {
 }  // namespace
 
 bool Url::may_carry_secrets() const {
-  return scheme == "https" || host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  // A name may begin with 127. as well: only digits and dots make an address.
+  const bool is_address = host.find_first_not_of("0123456789.") == std::string::npos;
+  return scheme == "https" || host == "localhost" || host == "[::1]" || (is_address && host.starts_with("127."));
 }
 
 Url parse_url(const std::string& text, std::string_view what) {
@@ -271,6 +274,9 @@ void set_up(CURL* curl, const std::string& url, curl_slist* headers) {
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_timeout_seconds);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  // OpenSSL's own variable, which libcurl overrides by the system's list: for networks with their own authority.
+  if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities && *authorities)
+    curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 }
 
 }  // namespace

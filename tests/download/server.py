@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import socket
+import ssl
 import threading
 import time
 import urllib.parse
@@ -46,7 +47,7 @@ class Request:
 class Server:
     """Files by repository and path; everything that was asked is in `requests`."""
 
-    def __init__(self):
+    def __init__(self, certificate=None, key=None):
         self.repositories = {}   # "owner/repo" -> {path: bytes}
         self.models = {}         # "space/name" -> {tag: bytes of the manifest}
         self.blobs = {}          # "sha256:…" -> bytes
@@ -60,6 +61,11 @@ class Server:
         self.httpd.daemon_threads = True
         self.port = self.httpd.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            self.httpd.socket = context.wrap_socket(self.httpd.socket, server_side=True, do_handshake_on_connect=False)
+            self.url = f"https://127.0.0.1:{self.port}"
         self.httpd.handle_error = lambda *_: None  # clients that leave early are the subject of the tests
         threading.Thread(target=self.httpd.serve_forever, args=(0.01,), daemon=True).start()
 

@@ -18,8 +18,8 @@ class DownloadTest(unittest.TestCase):
         self.cache = os.path.join(self.scratch.name, "cache")
         self.server = self.start_server()
 
-    def start_server(self):
-        server = Server()
+    def start_server(self, *tls):
+        server = Server(*tls)
         self.addCleanup(server.close)
         return server
 
