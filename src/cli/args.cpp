@@ -19,7 +19,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return exit_usage;
 }
 
-constexpr const char* model_help = "A GGUF file, the name of a cached model, or `default`";
+constexpr const char* model_help = "A GGUF file, the name or source of a cached model, or `default`";
 
 void add_device_options(CLI::App& command, SessionOptions& session) {
   command.add_option("--threads", session.threads, "CPU threads; 0: every core this process may use")

@@ -20,19 +20,14 @@ std::string source_text(const CachedModel& model) {
   return model.name == default_model().name ? "default" : "-";
 }
 
-/// Columns as wide as their widest cell.
 std::string table(const std::vector<CachedModel>& models) {
-  size_t name_width = 4, source_width = 6;
-  for (const CachedModel& model : models) {
-    name_width = std::max(name_width, gguf::printable(model.name).size());
-    source_width = std::max(source_width, source_text(model).size());
-  }
-  std::string text =
-      fmt::format("{:<{}}  {:>8}  {:<{}}  FETCHED\n", "NAME", name_width, "SIZE", "SOURCE", source_width);
+  size_t name_width = 4;
   for (const CachedModel& model : models)
-    text += fmt::format("{:<{}}  {:>8}  {:<{}}  {}\n", gguf::printable(model.name), name_width,
-                        download::size_text(model.bytes()), source_text(model), source_width,
-                        model.fetched.substr(0, 10));
+    name_width = std::max(name_width, gguf::printable(model.name).size());
+  std::string text = fmt::format("{:<{}}  {:>8}  {:<10}  SOURCE\n", "NAME", name_width, "SIZE", "FETCHED");
+  for (const CachedModel& model : models)
+    text += fmt::format("{:<{}}  {:>8}  {:<10}  {}\n", gguf::printable(model.name), name_width,
+                        download::size_text(model.bytes()), model.fetched.substr(0, 10), source_text(model));
   return text;
 }
 

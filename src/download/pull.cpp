@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/json.h"
@@ -152,7 +153,12 @@ CachedModel pull(const std::string& text, Cache& cache, const Settings& settings
     files.push_back({remote.files[i].name, file.size, file.sha256, file.etag});
   }
   check_model(folder / files[0].name, remote, cache);
-  return cache.install(remote.source, files);
+  const CachedModel model = cache.install(remote.source, files);
+  const bool hashed = std::all_of(remote.files.begin(), remote.files.end(),
+                                  [](const RemoteFile& f) { return !f.sha256.empty(); });
+  log(LogLevel::info, "fetched {}, {}, {} checked", model.name, size_text(model.bytes()),
+      hashed ? "SHA-256" : "size and form");
+  return model;
 }
 
 }  // namespace minfer::download

@@ -29,7 +29,7 @@ class Cache(DownloadTest):
         self.assertEqual([line.split()[0] for line in lines], ["NAME", "Model-Q4_0", "tiny-1b"])
         self.assertIn("hf:o/r:Model-Q4_0.gguf", lines[1])
         self.assertIn("4.0 MB", lines[2])
-        self.assertRegex(lines[2], r"ollama:tiny:1b +20\d\d-\d\d-\d\d$")
+        self.assertRegex(lines[2], r" 20\d\d-\d\d-\d\d  ollama:tiny:1b$")
 
     def test_rm(self):
         self.pull("o/r", "a.gguf")
