@@ -101,7 +101,8 @@ std::optional<std::pair<std::string, std::string>> hub_name(const std::string& s
   return std::pair(source.substr(3, colon - 3), source.substr(colon + 1));
 }
 
-/// The full name that a request for a model leads to, as far as that is known without asking its source.
+/// The full name that a request for a model leads to, as far as that is known without asking its source;
+/// empty if the cache has nothing that fits. Throws Error{bad_request} if several models fit.
 std::string full_name(const Source& source, const std::vector<CachedModel>& models) {
   if (const auto* ollama = std::get_if<OllamaSource>(&source)) return ollama->full_name();
   if (const auto* url = std::get_if<UrlSource>(&source)) {
@@ -115,15 +116,11 @@ std::string full_name(const Source& source, const std::vector<CachedModel>& mode
     const auto name = hub_name(model.source);
     if (name && name->first == hub.repository) paths.push_back(name->second);
   }
-  if (paths.empty()) return {};
   std::vector<Candidate> candidates = gguf_candidates(paths);
   for (Candidate& candidate : candidates) candidate.complete = true;  // a record names part 1 only
-  try {
-    return fmt::format("hf:{}:{}", hub.repository, choose(candidates, hub.file, "the cache").name);
-  } catch (const Error&) {
-    if (hub.file.empty()) throw;  // several, none preferred
-    return {};
-  }
+  if (fitting(candidates, hub.file).empty()) return {};
+  return fmt::format("hf:{}:{}", hub.repository,
+                     choose(candidates, hub.file, fmt::format("the cache of hf:{}", hub.repository)).name);
 }
 
 }  // namespace

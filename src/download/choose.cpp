@@ -127,13 +127,17 @@ std::vector<Candidate> gguf_candidates(const std::vector<std::string>& paths) {
   return candidates;
 }
 
+Found fitting(const std::vector<Candidate>& candidates, std::string_view wanted) {
+  return wanted.empty() ? preferred(candidates) : named(candidates, wanted);
+}
+
 const Candidate& choose(const std::vector<Candidate>& candidates, std::string_view wanted,
                         std::string_view repository) {
   const Found all = where(candidates, [](const Candidate&) { return true; });
   if (all.empty())
     throw Error(ErrorCode::bad_request, fmt::format("{} holds no .gguf file", repository),
                 "minfer runs GGUF files; look for a repository whose name ends in -GGUF");
-  const Found found = wanted.empty() ? preferred(candidates) : named(candidates, wanted);
+  const Found found = fitting(candidates, wanted);
   if (found.empty())
     throw Error(ErrorCode::bad_request,
                 wanted.empty() ? fmt::format("{} holds no model, only files that accompany one", repository)
@@ -145,7 +149,7 @@ const Candidate& choose(const std::vector<Candidate>& candidates, std::string_vi
                     ? fmt::format("{} holds {} models and none was named", repository, found.size())
                     : fmt::format("{} holds {} files that `{}` fits", repository, found.size(),
                                   gguf::printable(wanted)),
-                fmt::format("name one, as in {}:NAME: {}", repository, names_of(found)));
+                fmt::format("name one of these instead: {}", names_of(found)));
   if (!found[0]->complete)
     throw Error(ErrorCode::bad_request,
                 fmt::format("{}: {} is split, and {} parts are listed", repository,

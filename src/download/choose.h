@@ -15,6 +15,9 @@ struct Candidate {
 /// The .gguf files among `paths` as models, in the order of their names.
 std::vector<Candidate> gguf_candidates(const std::vector<std::string>& paths);
 
+/// The candidates that `wanted` fits, as `choose` reads it.
+std::vector<const Candidate*> fitting(const std::vector<Candidate>& candidates, std::string_view wanted);
+
 /// The candidate that `wanted` names: a path, a file name, one of these without .gguf, or a quantisation such
 /// as Q4_K_M in any case. An empty `wanted` takes the only candidate, else the first of `preferred_quants`
 /// that is there. Vision projectors and importance matrices are found by their full names only. Throws

@@ -21,6 +21,7 @@ constexpr int max_redirects = 10;
 constexpr size_t max_header_bytes = 256 << 10;
 constexpr size_t max_error_body_bytes = 64 << 10;  // of an answer that is no success; read and dropped
 constexpr long connect_timeout_seconds = 15;
+constexpr long read_buffer_bytes = 256 << 10;
 constexpr curl_off_t low_speed_bytes =
     1000;  // a second: what is slower all through the stall time has stalled
 
@@ -52,10 +53,10 @@ std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0) {
 
 }  // namespace
 
-bool Url::may_carry_secrets() const {
+bool Url::is_loopback() const {
   // A name may begin with 127. as well: only digits and dots make an address.
   const bool is_address = host.find_first_not_of("0123456789.") == std::string::npos;
-  return scheme == "https" || host == "localhost" || host == "[::1]" || (is_address && host.starts_with("127."));
+  return host == "localhost" || host == "[::1]" || (is_address && host.starts_with("127."));
 }
 
 Url parse_url(const std::string& text, std::string_view what) {
@@ -240,11 +241,14 @@ std::string checked_redirect(const std::string& from, const std::string& to) {
   if (to.empty())
     throw Error(ErrorCode::io, fmt::format("{}: a redirect without a target", from),
                 "the server is broken, or the address is not what it serves; try later");
-  const Url target = parse_url(to, fmt::format("{} redirects to", from));
-  if (parse_url(from, "redirect from").scheme == "https" && target.scheme != "https")
-    throw Error(ErrorCode::io,
-                fmt::format("{} redirects from HTTPS to plain HTTP ({})", from, gguf::printable(to)),
-                "this is not followed: the content could be replaced on its way");
+  // Without their queries in messages: those of download servers may hold signatures.
+  const Url source = parse_url(from, "the address");
+  const Url target = parse_url(to, fmt::format("{} redirects to", source.without_query));
+  if (source.scheme == "https" && target.scheme != "https")
+    throw Error(
+        ErrorCode::io,
+        fmt::format("{} redirects from HTTPS to plain HTTP ({})", source.without_query, target.without_query),
+        "this is not followed: the content could be replaced on its way");
   return to;
 }
 
@@ -266,6 +270,9 @@ HeaderList header_list(const HttpRequest& request, bool with_token) {
 void set_up(CURL* curl, const std::string& url, curl_slist* headers) {
   curl_easy_reset(curl);
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  // What is meant for this machine, perhaps with a token, must not travel to a proxy elsewhere.
+  if (parse_url(url, "the address").is_loopback()) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, read_buffer_bytes);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);  // ours to follow: the token must not travel
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -274,7 +281,8 @@ void set_up(CURL* curl, const std::string& url, curl_slist* headers) {
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_timeout_seconds);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  // OpenSSL's own variable, which libcurl overrides by the system's list: for networks with their own authority.
+  // OpenSSL's own variable, which libcurl overrides by the system's list: for networks with their own
+  // authority.
   if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities && *authorities)
     curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 }
@@ -307,7 +315,7 @@ HttpResult HttpClient::get_once(const HttpRequest& request, bool with_token, con
   result.head = std::move(exchange.head);
   const bool error_page_cut = exchange.dropped_bytes > max_error_body_bytes;
   if (code != CURLE_OK && !error_page_cut) {
-    result.failure = *message ? message : curl_easy_strerror(code);
+    result.failure = gguf::printable(*message ? message : curl_easy_strerror(code));
     if (exchange.stalled) result.failure = fmt::format("no data for {} seconds", settings_.stall_seconds);
     result.may_pass = exchange.stalled || may_pass(code);
     result.unreachable = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT;

@@ -24,8 +24,10 @@ struct Url {
   bool same_origin(const Url& other) const {
     return scheme == other.scheme && host == other.host && port == other.port;
   }
+  /// Whether it names this machine itself.
+  bool is_loopback() const;
   /// Whether a token may be sent there: over TLS, or without leaving this machine.
-  bool may_carry_secrets() const;
+  bool may_carry_secrets() const { return scheme == "https" || is_loopback(); }
 };
 
 /// Throws Error{bad_request} naming `what` if `url` is no http or https URL, or holds a user name or

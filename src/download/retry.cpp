@@ -42,7 +42,8 @@ std::string hint_for_failure(const HttpResult& result) {
   if (result.head.status == 429)
     return "the server limits how much it serves; wait a while, then give the same command again";
   if (!result.failure.empty() && !result.may_pass)
-    return "this is about the connection or its certificates, not about the model. SSL_CERT_FILE names a file of "
+    return "this is about the connection or its certificates, not about the model. SSL_CERT_FILE names a "
+           "file of "
            "certificates to trust, where a network has its own";
   return "give the same command again later: what has arrived is kept, and the download goes on from there";
 }

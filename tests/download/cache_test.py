@@ -61,6 +61,17 @@ class Cache(DownloadTest):
         self.assertEqual(self.minfer("rm", "hf:one/r:m.gguf").returncode, 0)
         self.assertIn(b"test 2", self.minfer("info", "m").stdout)
 
+    def test_several_of_one_repository(self):
+        self.server.repositories["o/r"] = {"a-Q8_0.gguf": gguf(seed=1), "b-Q8_0.gguf": gguf(seed=2), "b-Q4_0.gguf": gguf(seed=3)}
+        for name in self.server.repositories["o/r"]:
+            self.minfer("pull", "hf:o/r:" + name)
+        self.assertIn(b"test 3", self.minfer("info", "hf:o/r").stdout)  # the preferred one
+        self.assertIn(b"test 3", self.minfer("info", "hf:o/r:Q4_0").stdout)
+        result = self.minfer("info", "hf:o/r:Q8_0")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"a-Q8_0.gguf, b-Q8_0.gguf", result.stderr)
+        self.assertIn(b"minfer pull hf:o/r:Q6_K", self.minfer("info", "hf:o/r:Q6_K").stderr)
+
     def test_names_that_differ_only_in_what_a_file_system_may_drop(self):
         seeds = {"o/r": 1, "O/r": 2, "o/R": 3, "o_r/x": 4, "o/r_x": 5}
         paths = {self.pull(repository, seed=seed) for repository, seed in seeds.items()}

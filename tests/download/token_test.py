@@ -79,6 +79,10 @@ class Token(DownloadTest):
         self.pull(HF_ENDPOINT="http://hub.example.invalid", http_proxy=self.other.url)
         self.assertEqual(self.tokens(self.other), [None])
 
+    def test_a_hub_on_this_machine_is_not_asked_through_a_proxy(self):
+        self.assert_pulled(self.pull(http_proxy=self.other.url, no_proxy=""), self.data)
+        self.assertEqual(self.tokens(self.other), [])
+
     def test_not_in_the_cache(self):
         import os
         self.assert_pulled(self.pull(), self.data)
