@@ -62,9 +62,9 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
 
   start = std::chrono::steady_clock::now();
   std::vector<Token> history = session.tokens();
-  result.reason = StopReason::length;
-  while (params.max_tokens < 0 || result.generated_tokens < params.max_tokens) {
-    if (logits.empty() || cancelled(params)) {
+  result.reason = logits.empty() ? StopReason::cancelled : StopReason::length;
+  while (!logits.empty() && (params.max_tokens < 0 || result.generated_tokens < params.max_tokens)) {
+    if (cancelled(params)) {
       result.reason = StopReason::cancelled;
       break;
     }
@@ -86,6 +86,7 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
       break;
     }
     logits = session.decode({&id, 1}, params.cancel);
+    if (logits.empty()) result.reason = StopReason::cancelled;
   }
   if (result.reason != StopReason::stop_string && result.reason != StopReason::cancelled && output.finish())
     result.reason = StopReason::stop_string;
