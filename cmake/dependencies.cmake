@@ -1,5 +1,5 @@
 # Every dependency comes from the system (apt or Homebrew). A missing one ends configuration with the line to type.
-set(MINFER_APT "cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev libcurl4-openssl-dev doctest-dev")
+set(MINFER_APT "cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev libcurl4-openssl-dev libedit-dev doctest-dev")
 set(MINFER_BREW "cmake ninja fmt nlohmann-json cli11 pcre2 utf8proc openssl@3 doctest")
 
 function(minfer_need name found)
@@ -25,6 +25,13 @@ pkg_check_modules(PCRE2 QUIET IMPORTED_TARGET libpcre2-8)
 minfer_need(pcre2 "${PCRE2_FOUND}")
 pkg_check_modules(UTF8PROC QUIET IMPORTED_TARGET libutf8proc)
 minfer_need(utf8proc "${UTF8PROC_FOUND}")
+# macOS has libedit in its SDK, without a pkg-config file.
+find_path(LIBEDIT_INCLUDE histedit.h)
+find_library(LIBEDIT_LIBRARY edit)
+if(LIBEDIT_INCLUDE AND LIBEDIT_LIBRARY)
+  set(LIBEDIT_FOUND TRUE)
+endif()
+minfer_need(libedit "${LIBEDIT_FOUND}")
 find_package(Threads REQUIRED)
 if(MINFER_TESTS)
   find_path(DOCTEST_INCLUDE doctest/doctest.h)

@@ -17,7 +17,8 @@ as_root() {
 
 install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
-  packages="$packages libutf8proc-dev libssl-dev libcurl4-openssl-dev ca-certificates doctest-dev python3 python3-pip"
+  packages="$packages libutf8proc-dev libssl-dev libcurl4-openssl-dev libedit-dev ca-certificates doctest-dev"
+  packages="$packages python3 python3-pip"
   # The Arm kernels are tested under qemu, chat templates beside Jinja2, where these are there.
   case $purpose in
     test) packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2" ;;

@@ -136,7 +136,7 @@ std::string joined(std::span<const Piece> pieces) {
   return text;
 }
 
-std::vector<Token> encode(const Tokenizer& tokenizer, std::span<const Piece> pieces) {
+std::vector<Token> encode(const Tokenizer& tokenizer, std::span<const Piece> pieces, bool add_bos) {
   std::vector<TextRange> trusted;
   size_t at = 0;
   for (const Piece& piece : pieces) {
@@ -148,7 +148,7 @@ std::vector<Token> encode(const Tokenizer& tokenizer, std::span<const Piece> pie
     }
     at = end;
   }
-  return tokenizer.encode(joined(pieces), {.add_bos = true, .parse_special = true, .trusted = &trusted});
+  return tokenizer.encode(joined(pieces), {.add_bos = add_bos, .parse_special = true, .trusted = &trusted});
 }
 
 }  // namespace minfer::chat

@@ -63,7 +63,8 @@ class ChatTemplate {
 std::string joined(std::span<const Piece> pieces);
 
 /// Ids of a rendered chat. Control tokens come from trusted text only; plain text that crosses pieces is
-/// tokenised as one. The leading token (BOS) is added where the vocabulary asks for it and the text has none.
-std::vector<Token> encode(const Tokenizer& tokenizer, std::span<const Piece> pieces);
+/// tokenised as one. The leading token (BOS) is added where the vocabulary asks for it and the text has none;
+/// `add_bos` false is for the continuation of a text.
+std::vector<Token> encode(const Tokenizer& tokenizer, std::span<const Piece> pieces, bool add_bos = true);
 
 }  // namespace minfer::chat

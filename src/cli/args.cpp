@@ -45,6 +45,25 @@ void add_diagnostics(CLI::App& command, SessionOptions& session) {
       ->allow_extra_args(false);
 }
 
+void add_generation_options(CLI::App& command, GenerateParams& generate) {
+  SamplingParams& sampling = generate.sampling;
+  command.add_option("--temp", sampling.temperature, "Temperature; 0 picks the likeliest token")
+      ->capture_default_str();
+  command.add_option("--top-k", sampling.top_k, "Sample among the K likeliest; 0: all")
+      ->capture_default_str();
+  command.add_option("--top-p", sampling.top_p, "Sample within this probability mass; 1: all")
+      ->capture_default_str();
+  command.add_option("--seed", sampling.seed, "Same seed, same answer")->capture_default_str();
+  command.add_option("--repeat-penalty", sampling.repeat_penalty, "Above 1 discourages repetition")
+      ->capture_default_str();
+  command
+      .add_option("-n,--max-tokens", generate.max_tokens, "Tokens to generate; -1: until the context is full")
+      ->check(CLI::Range(int64_t(-1), std::numeric_limits<int64_t>::max()))
+      ->capture_default_str();
+  command.add_option("--stop", generate.stop, "End before this text; may be repeated")
+      ->allow_extra_args(false);
+}
+
 template <class Options>
 using Action = int (*)(const Options&);
 
@@ -67,28 +86,32 @@ void add_run(CLI::App& app, std::function<int()>& chosen) {
   text->excludes(file);
   command->add_option("--system", o->system, "A system message before the prompt");
   command->add_flag("--raw", o->raw, "Continue the prompt as it stands: no chat format");
-  SamplingParams& sampling = o->generate.sampling;
-  command->add_option("--temp", sampling.temperature, "Temperature; 0 picks the likeliest token")
-      ->capture_default_str();
-  command->add_option("--top-k", sampling.top_k, "Sample among the K likeliest; 0: all")
-      ->capture_default_str();
-  command->add_option("--top-p", sampling.top_p, "Sample within this probability mass; 1: all")
-      ->capture_default_str();
-  command->add_option("--seed", sampling.seed, "Same seed, same answer")->capture_default_str();
-  command->add_option("--repeat-penalty", sampling.repeat_penalty, "Above 1 discourages repetition")
-      ->capture_default_str();
-  command
-      ->add_option("-n,--max-tokens", o->generate.max_tokens,
-                   "Tokens to generate; -1: until the context is full")
-      ->check(CLI::Range(int64_t(-1), std::numeric_limits<int64_t>::max()))
-      ->capture_default_str();
-  command->add_option("--stop", o->generate.stop, "End before this text; may be repeated")
-      ->allow_extra_args(false);
+  add_generation_options(*command, o->generate);
   add_device_options(*command, o->session);
   add_diagnostics(*command, o->session);
   command->parse_complete_callback([text, file] {
     if (text->empty() && file->empty()) throw CLI::RequiredError("PROMPT");
   });
+}
+
+void add_chat(CLI::App& app, std::function<int()>& chosen) {
+  auto [command, o] = add_command<ChatOptions>(app, chosen, "chat", "Talk with a model", chat);
+  o->generate.max_tokens = 2048;
+  command->add_option("MODEL", o->model, model_help)->required();
+  command->add_option("--system", o->system, "A system message before the first message");
+  command->add_option("--session", o->session_file, "Go on with this file's conversation, and keep it there");
+  command->add_option("--color", o->colour, "on, off or auto: on a terminal, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"on", "off", "auto"}))
+      ->capture_default_str();
+  auto* think = command->add_flag_callback(
+      "--think", [o = o] { o->thinking = true; }, "Let the model think first, if its template has a switch");
+  command
+      ->add_flag_callback(
+          "--no-think", [o = o] { o->thinking = false; }, "Do not let it think")
+      ->excludes(think);
+  add_generation_options(*command, o->generate);
+  add_device_options(*command, o->session);
+  add_diagnostics(*command, o->session);
 }
 
 void add_bench(CLI::App& app, std::function<int()>& chosen) {
@@ -183,6 +206,7 @@ std::function<int()> parse_args(int argc, const char* const* argv) {
   app.set_version_flag("--version", "minfer " MINFER_VERSION);
   app.require_subcommand(1);
   add_run(app, chosen);
+  add_chat(app, chosen);
   auto [info_command, i] = add_command<InfoOptions>(app, chosen, "info", "What is in a model file", info);
   info_command->add_option("FILE", i->model, model_help)->required();
   info_command->add_flag("--json", i->json, "Everything as one JSON object");

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,17 @@ struct RunOptions {
   GenerateParams generate;
 };
 int run(const RunOptions& options);
+
+struct ChatOptions {
+  std::string model;
+  std::string system;        ///< empty: what the session's file has, else no system message
+  std::string session_file;  ///< read at the beginning if it is there, written after each entry; empty: none
+  std::string colour = "auto";   ///< on, off or auto
+  std::optional<bool> thinking;  ///< unset: the template's own default
+  SessionOptions session;
+  GenerateParams generate;
+};
+int chat(const ChatOptions& options);
 
 struct InfoOptions {
   std::string model;

@@ -1,26 +1,17 @@
-#include <csignal>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "chat/chat_template.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/model_store.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "cli/text_input.h"
 
 namespace minfer::cli {
 namespace {
-
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler writes it");
-
-/// The first Ctrl-C ends the answer; SA_RESETHAND gives the second one back its default, to end the process.
-void catch_first_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = true; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-}
 
 std::string read_prompt(const RunOptions& options) {
   return options.prompt_file.empty() ? options.prompt : read_text_file(options.prompt_file);
@@ -67,10 +58,11 @@ int run(const RunOptions& options) {
   GenerateParams params = options.generate;
   params.cancel = &interrupted;
   catch_first_interrupt();
+  const bool on_terminal = ::isatty(STDOUT_FILENO);
   bool reader_left = false, at_line_start = true;
   const GenerateResult result = generate(*session, prompt, params, [&](std::string_view text) {
     at_line_start = text.ends_with('\n');
-    reader_left = !write_out(text);
+    reader_left = !write_out(on_terminal ? harmless(text) : std::string(text));
     return !reader_left;
   });
   if (reader_left) return exit_ok;
