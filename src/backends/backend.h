@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -92,6 +93,9 @@ class Backend {
   virtual std::unique_ptr<Program> encode(std::span<const PlacedNode> split) = 0;
   virtual void run(Program& program) = 0;  ///< may return before the work is done
   virtual void wait() = 0;
+  /// While `*flag` is true, run may end early and leave values and KV rows half done: who set it must not use
+  /// them. Null: never. A device that cannot end early ignores this.
+  virtual void set_cancel(const std::atomic<bool>* flag) { (void)flag; }
 };
 
 }  // namespace minfer

@@ -53,17 +53,18 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
   Sampler sampler(params.sampling);
   Output output(tokenizer, params, text);
   GenerateResult result{};
-  result.prompt_tokens = int64_t(prompt.size());
+  const size_t before = session.tokens().size();
 
   auto start = std::chrono::steady_clock::now();
-  std::span<const float> logits = session.decode(prompt);
+  std::span<const float> logits = session.decode(prompt, params.cancel);
   result.prompt_seconds = seconds_since(start);
+  result.prompt_tokens = int64_t(session.tokens().size() - before);
 
   start = std::chrono::steady_clock::now();
   std::vector<Token> history = session.tokens();
   result.reason = StopReason::length;
   while (params.max_tokens < 0 || result.generated_tokens < params.max_tokens) {
-    if (cancelled(params)) {
+    if (logits.empty() || cancelled(params)) {
       result.reason = StopReason::cancelled;
       break;
     }
@@ -84,7 +85,7 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
       result.reason = StopReason::context_full;
       break;
     }
-    logits = session.decode({&id, 1});
+    logits = session.decode({&id, 1}, params.cancel);
   }
   if (result.reason != StopReason::stop_string && result.reason != StopReason::cancelled && output.finish())
     result.reason = StopReason::stop_string;

@@ -15,12 +15,13 @@ struct GenerateParams {
   SamplingParams sampling;
   int64_t max_tokens = 512;                   ///< -1: until the context is full
   std::vector<std::string> stop;              ///< earliest start wins; never shown, not even in part
-  const std::atomic<bool>* cancel = nullptr;  ///< checked once a token
+  const std::atomic<bool>* cancel = nullptr;  ///< ends the prompt's pass too, see Session::decode
 };
 
 struct GenerateResult {
   StopReason reason;
-  int64_t prompt_tokens = 0, generated_tokens = 0;
+  int64_t prompt_tokens = 0;  ///< computed: all of the prompt, or whole chunks where it was cancelled
+  int64_t generated_tokens = 0;
   double prompt_seconds = 0, generate_seconds = 0;
   std::vector<Token> tokens;  ///< generated, an end token included
 };

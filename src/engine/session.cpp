@@ -67,14 +67,16 @@ class OneSequence final : public Session {
                                  {.explain = options.explain, .dump_dir = options.dump_dir});
   }
 
-  std::span<const float> decode(std::span<const Token> tokens) override {
-    forward(tokens, 1, [](int64_t, std::span<const float>) {});
+  std::span<const float> decode(std::span<const Token> tokens, const std::atomic<bool>* cancel) override {
+    if (!forward(
+            tokens, 1, [](int64_t, std::span<const float>) {}, cancel))
+      return {};
     return std::span(logits_).last(size_t(model_->hyperparams().vocab));
   }
 
   void decode_all(std::span<const Token> tokens,
                   const std::function<void(int64_t, std::span<const float>)>& row) override {
-    forward(tokens, chunk_, row);
+    forward(tokens, chunk_, row, nullptr);
   }
 
   void truncate(int64_t length) override {
@@ -108,15 +110,16 @@ class OneSequence final : public Session {
   }
 
   /// Chunk by chunk; the last `rows_wanted` rows of each chunk get logits. On any error the cache is as
-  /// before.
-  void forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row) {
+  /// before. False: cancelled, and the chunks already done stay.
+  bool forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row,
+               const std::atomic<bool>* cancel) {
     check(tokens);
     const size_t before = tokens_.size();
     try {
       for (size_t at = 0; at < tokens.size(); at += size_t(chunk_)) {
         const auto chunk = tokens.subspan(at, std::min(size_t(chunk_), tokens.size() - at));
         const int64_t rows = std::min<int64_t>(rows_wanted, int64_t(chunk.size()));
-        run_chunk(chunk, rows);
+        if (!run_chunk(chunk, rows, cancel)) return false;
         const size_t vocab = size_t(model_->hyperparams().vocab);
         for (int64_t r = 0; r < rows; ++r)
           row(int64_t(at + chunk.size()) - rows + r, std::span(logits_).subspan(size_t(r) * vocab, vocab));
@@ -125,9 +128,13 @@ class OneSequence final : public Session {
       tokens_.resize(before);
       throw;
     }
+    return true;
   }
 
-  void run_chunk(std::span<const Token> chunk, int64_t rows) {
+  /// False, with tokens_ as before, if it was cancelled before its end: the rows it wrote are then beyond
+  /// what counts and are written again.
+  bool run_chunk(std::span<const Token> chunk, int64_t rows, const std::atomic<bool>* cancel) {
+    if (cancel && *cancel) return false;
     const int64_t count = int64_t(chunk.size());
     GraphParams params{count, rows, count == 1 ? GraphParams::Phase::decode : GraphParams::Phase::prefill,
                        context_};
@@ -144,12 +151,15 @@ class OneSequence final : public Session {
       executable.set_input(InputKind::tail_ids, tail);
     }
     if (execute_fault_.hit()) throw Error(ErrorCode::device, "running the graph: a test made it fail");
+    backend_->set_cancel(cancel);
     executable.run();
+    if (cancel && *cancel) return false;
     logits_.resize(size_t(rows * model_->hyperparams().vocab));
     executable.read_output(0, logits_);
     inject_faults();
     check_finite(int64_t(tokens_.size()) + count - rows);
     tokens_.insert(tokens_.end(), chunk.begin(), chunk.end());
+    return true;
   }
 
   void inject_faults() {

@@ -30,8 +30,11 @@ class Session {
  public:
   static std::unique_ptr<Session> create(std::shared_ptr<const Model> model, const SessionOptions& options);
   virtual ~Session() = default;
-  /// Appends tokens and returns the logits of the last one: [vocab], valid until the next call.
-  virtual std::span<const float> decode(std::span<const Token> tokens) = 0;
+  /// Appends tokens and returns the logits of the last one: [vocab], valid until the next call. Once
+  /// `*cancel` is true the call ends soon, within a chunk, and returns no logits; whole chunks done by then
+  /// stay in tokens().
+  virtual std::span<const float> decode(std::span<const Token> tokens,
+                                        const std::atomic<bool>* cancel = nullptr) = 0;
   /// The same with the logits of every token: calls `row(i, logits)` for i = 0 .. tokens.size()-1.
   virtual void decode_all(std::span<const Token> tokens,
                           const std::function<void(int64_t, std::span<const float>)>& row) = 0;

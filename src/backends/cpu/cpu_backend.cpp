@@ -71,15 +71,18 @@ class CpuBackend final : public Backend {
     if (run_fault_.hit()) throw Error(ErrorCode::device, "running on the CPU: a test made it fail");
     auto* ours = dynamic_cast<cpu::CpuProgram*>(&program);
     MINFER_CHECK(ours != nullptr, "a program runs on the backend that encoded it");
-    ours->run(pool_);
+    ours->run(pool_, cancel_);
   }
 
   void wait() override {}  // run returns when the work is done
+
+  void set_cancel(const std::atomic<bool>* flag) override { cancel_ = flag; }
 
  private:
   ThreadPool pool_;
   const cpu::KernelTable& kernels_;
   cpu::WeightTable weights_;
+  const std::atomic<bool>* cancel_ = nullptr;
   FaultPoint allocate_fault_{"cpu_allocate"};
   FaultPoint run_fault_{"cpu_run"};
 };

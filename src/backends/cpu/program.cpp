@@ -37,15 +37,24 @@ void plan_barriers(std::vector<Step>& steps) {
   }
 }
 
-void CpuProgram::run(ThreadPool& pool) {
+void CpuProgram::run(ThreadPool& pool, const std::atomic<bool>* cancel) {
   for (const auto& check : checks) check();
   for (const auto& prepare : prepares) prepare();
-  pool.run([this](const Worker& worker) {
+  // All workers must leave at the same barrier, whenever the flag changes: worker 0 alone looks at it, before
+  // the barrier, and names the first step not to do. After it, all know a name that is not later; one written
+  // for a later barrier tells nobody to leave now.
+  std::atomic<size_t> end = steps.size();
+  pool.run([&](const Worker& worker) {
     const Worker sole{0, 1, worker.pool};
     std::byte* mine = scratch.data() + size_t(worker.index) * scratch_bytes;
     const Lane shared{worker, mine}, alone{sole, mine};
-    for (const Step& step : steps) {
-      if (step.barrier_before) worker.barrier();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (step.barrier_before) {
+        if (cancel && worker.index == 0 && cancel->load(std::memory_order_relaxed) && i < end) end = i;
+        worker.barrier();
+        if (i >= end) return;
+      }
       if (!step.solo) step.work(shared);
       if (step.solo && worker.index == 0) step.work(alone);
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -56,7 +57,8 @@ class CpuProgram final : public Program {
   size_t scratch_bytes = 0;  ///< of one worker
   AlignedMemory scratch;
 
-  void run(ThreadPool& pool);
+  /// Ends at a barrier once `*cancel` is true, with some steps not done. Null: never.
+  void run(ThreadPool& pool, const std::atomic<bool>* cancel);
 };
 
 }  // namespace minfer::cpu
