@@ -168,8 +168,8 @@ typedef struct minfer_session_facts {
 MINFER_API minfer_status minfer_session_get_facts(minfer_session* session, minfer_session_facts* facts);
 
 /* Appends tokens and computes the logits of the last one. After any failure the cache is as before the call,
- * and there are no logits. Cancelled between chunks of a long prompt. One call at a time. BAD_REQUEST,
- * CONTEXT_LENGTH_EXCEEDED, OUT_OF_MEMORY, DEVICE, CANCELLED. */
+ * and there are no logits. One call at a time. BAD_REQUEST, CONTEXT_LENGTH_EXCEEDED, OUT_OF_MEMORY, DEVICE,
+ * CANCELLED. */
 MINFER_API minfer_status minfer_session_decode(minfer_session* session, const int32_t* tokens,
                                                size_t n_tokens);
 
@@ -189,7 +189,7 @@ MINFER_API minfer_status minfer_session_tokens(minfer_session* session, const in
 /* Forgets the tokens from position `length` on. BAD_REQUEST if there are fewer. One call at a time. */
 MINFER_API minfer_status minfer_session_truncate(minfer_session* session, size_t length);
 
-/* Ends the call that is running on the session, within a token or a chunk of the prompt; if none is, the next
+/* Ends the call that is running on the session, soon and also inside a long prompt; if none is, the next
  * decode, decode_all or generate. A call that ends, however it ends, takes the request with it.
  * Any thread, beside any call but free. */
 MINFER_API minfer_status minfer_session_cancel(minfer_session* session);
@@ -265,9 +265,9 @@ typedef bool (*minfer_text_callback)(const char* text, size_t text_bytes, void* 
 
 /* Decodes `prompt` after what is in the session, then samples and decodes one token after the other, giving
  * their text to `text` (may be null). `options` null: the defaults; `result` may be null. Being cancelled is
- * no failure: MINFER_OK, and the reason says so; cancelled while the prompt is decoded, the cache is as
- * before the call. The last generated token is not in the cache. One call at a time. Fails as
- * minfer_session_decode does, then with the cache as it was after the last token that worked. */
+ * no failure: MINFER_OK, and the reason says so; of a prompt cancelled on its way whole chunks stay in the
+ * cache. The last generated token is not in the cache. One call at a time. Fails as minfer_session_decode
+ * does, then with the cache as it was after the last token that worked. */
 MINFER_API minfer_status minfer_session_generate(minfer_session* session, const int32_t* prompt,
                                                  size_t n_prompt, const minfer_generate_options* options,
                                                  minfer_text_callback text, void* user,

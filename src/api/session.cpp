@@ -39,8 +39,11 @@ Use::Use(minfer_session* session) : session_((require(session, "session"), *sess
 }
 
 std::span<const float> decode(minfer_session& session, std::span<const Token> tokens) {
-  if (session.cancel) end_cancelled();
-  return session.session->decode(tokens);
+  const size_t before = session.session->tokens().size();
+  const std::span<const float> logits = session.session->decode(tokens, &session.cancel);
+  if (!logits.empty()) return logits;
+  session.session->truncate(int64_t(before));  // whole chunks may have been done
+  end_cancelled();
 }
 
 }  // namespace minfer::api

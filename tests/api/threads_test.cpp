@@ -65,6 +65,21 @@ TEST_CASE("another thread cancels a generation; the session stays usable") {
   expect_ok(minfer_session_decode(session, prompt.data(), prompt.size()));
 }
 
+TEST_CASE("another thread cancels the decoding of a long prompt: the cache is as before") {
+  const ApiModel model("llama-f16");
+  const ApiSession session(model, 100000);
+  expect_ok(minfer_session_decode(session, prompt.data(), prompt.size()));
+  const std::vector<int32_t> very_long(90000, 5);  // minutes of work
+  minfer_status status = MINFER_OK;
+  std::thread worker([&] { status = minfer_session_decode(session, very_long.data(), very_long.size()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // well inside, mostly; before is right as well
+  expect_ok(minfer_session_cancel(session));
+  worker.join();
+  CHECK(status == MINFER_CANCELLED);
+  CHECK(tokens_of(session) == prompt);
+  expect_ok(minfer_session_decode(session, prompt.data(), 1));
+}
+
 TEST_CASE("a request to cancel holds for one call, and can be taken back") {
   const ApiModel model;
   const ApiSession session(model, 256);
