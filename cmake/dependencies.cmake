@@ -1,5 +1,5 @@
 # Every dependency comes from the system (apt or Homebrew). A missing one ends configuration with the line to type.
-set(MINFER_APT "cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev doctest-dev")
+set(MINFER_APT "cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev libutf8proc-dev libssl-dev libcurl4-openssl-dev doctest-dev")
 set(MINFER_BREW "cmake ninja fmt nlohmann-json cli11 pcre2 utf8proc openssl@3 doctest")
 
 function(minfer_need name found)
@@ -19,6 +19,8 @@ find_package(CLI11 QUIET)
 minfer_need(CLI11 "${CLI11_FOUND}")
 find_package(OpenSSL QUIET)
 minfer_need(OpenSSL "${OPENSSL_FOUND}")
+find_package(CURL 7.85 QUIET)  # part of macOS
+minfer_need(libcurl "${CURL_FOUND}")
 pkg_check_modules(PCRE2 QUIET IMPORTED_TARGET libpcre2-8)
 minfer_need(pcre2 "${PCRE2_FOUND}")
 pkg_check_modules(UTF8PROC QUIET IMPORTED_TARGET libutf8proc)

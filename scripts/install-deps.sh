@@ -16,7 +16,7 @@ as_root() {
 
 install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
-  packages="$packages libutf8proc-dev libssl-dev doctest-dev python3 python3-pip"
+  packages="$packages libutf8proc-dev libssl-dev libcurl4-openssl-dev doctest-dev python3 python3-pip"
   # The Arm kernels are tested under qemu where these are there.
   [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu"
   missing=

@@ -145,6 +145,22 @@ void add_logits(CLI::App& app, std::function<int()>& chosen) {
   add_diagnostics(*command, o->session);
 }
 
+void add_cache_commands(CLI::App& app, std::function<int()>& chosen) {
+  auto [pull_command, p] =
+      add_command<PullOptions>(app, chosen, "pull", "Fetch a model into the cache", pull);
+  pull_command
+      ->add_option("SOURCE", p->source,
+                   "hf:OWNER/REPO[:FILE], ollama:NAME[:TAG], the https:// URL of a .gguf file, or `default`; "
+                   "FILE may be a quantisation such as Q4_K_M")
+      ->required();
+  auto [list_command, l] = add_command<ListOptions>(app, chosen, "list", "The models in the cache", list);
+  list_command->add_flag("--json", l->json, "As one JSON object");
+  auto [remove_command, r] =
+      add_command<RemoveOptions>(app, chosen, "rm", "Remove a model from the cache", remove);
+  remove_command->add_option("MODEL", r->model, "A name or source that `minfer list` shows, or `default`")
+      ->required();
+}
+
 }  // namespace
 
 std::function<int()> parse_args(int argc, const char* const* argv) {
@@ -159,11 +175,7 @@ std::function<int()> parse_args(int argc, const char* const* argv) {
   add_bench(app, chosen);
   add_text_commands(app, chosen);
   add_logits(app, chosen);
-  std::string pulled;
-  CLI::App* pull = app.add_subcommand("pull", "Fetch a model into the cache");
-  pull->add_option("NAME", pulled, "`default`")->required()->check(CLI::IsMember({"default"}));
-  pull->callback([&chosen] { chosen = pull_default; });
-  app.add_subcommand("list", "The models in the cache")->callback([&chosen] { chosen = list_models; });
+  add_cache_commands(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

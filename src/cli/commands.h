@@ -58,7 +58,20 @@ struct LogitsOptions {
 };
 int logits(const LogitsOptions& options);
 
-int pull_default();
-int list_models();
+struct PullOptions {
+  std::string source;  ///< hf:…, ollama:…, a URL, or `default`
+};
+/// Prints the path of the model.
+int pull(const PullOptions& options);
+
+struct ListOptions {
+  bool json = false;
+};
+int list(const ListOptions& options);
+
+struct RemoveOptions {
+  std::string model;
+};
+int remove(const RemoveOptions& options);
 
 }  // namespace minfer::cli

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
-#include "cli/pull.h"
+#include "cli/default_model.h"
+#include "download/cache.h"
+#include "download/source.h"
+#include "gguf/printable.h"
 
 namespace minfer::cli {
 namespace {
@@ -50,22 +52,16 @@ fs::path cache_folder() {
 
 fs::path cached_path(const std::string& name) { return cache_folder() / "models" / (name + ".gguf"); }
 
-std::vector<std::string> cached_models() {
-  std::vector<std::string> names;
-  std::error_code none;  // no folder yet: no models
-  for (const auto& entry : fs::directory_iterator(cache_folder() / "models", none))
-    if (entry.path().extension() == ".gguf") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::string find_model(const std::string& model) {
   if (model == "default") return ensure_cached(default_model()).string();
   std::error_code ignored;
   if (fs::exists(model, ignored)) return model;
-  const bool plain_name = !model.empty() && model.find('/') == std::string::npos;
-  if (plain_name && fs::exists(cached_path(model), ignored)) return cached_path(model).string();
-  throw Error(ErrorCode::io, fmt::format("there is no file and no cached model `{}`", model),
+  const download::Cache cache(cache_folder());
+  if (const auto cached = cache.find(model)) return cached->path().string();
+  if (download::is_source(model))
+    throw Error(ErrorCode::io, fmt::format("{} is not in the cache", gguf::printable(model)),
+                fmt::format("fetch it first: minfer pull {}", gguf::printable(model)));
+  throw Error(ErrorCode::io, fmt::format("there is no file and no cached model `{}`", gguf::printable(model)),
               "`minfer list` shows the cached models; `default` is fetched when it is first used");
 }
 

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace minfer::cli {
 
@@ -24,11 +23,10 @@ const PublishedModel& default_model();
 std::filesystem::path cache_folder();
 /// Where a model of this name is kept: whole and checked, or absent.
 std::filesystem::path cached_path(const std::string& name);
-/// Names of all cached models, sorted.
-std::vector<std::string> cached_models();
 
-/// Turns what the user typed into a path: `default` (fetched if it is not cached yet), an existing file, or a
-/// cached name. Throws Error{io} if it is none of them.
+/// Turns what the user typed into a path: `default` (fetched if it is not cached yet), an existing file, a
+/// cached name, or a full name such as hf:OWNER/REPO:FILE of a cached model. Nothing but `default` is ever
+/// fetched here. Throws Error{io} if it is none of them, with the command that would fetch it.
 std::string find_model(const std::string& model);
 
 }  // namespace minfer::cli

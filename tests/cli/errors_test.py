@@ -21,13 +21,17 @@ class Errors(unittest.TestCase):
         self.assert_error(minfer("run", "default"), 2, "PROMPT")
         self.assert_error(minfer("run", "default", "x", "--no-such-flag"), 2, "--no-such-flag", "minfer run --help")
         self.assert_error(minfer("bench", "default", "-o", "xml"), 2, "xml")
-        self.assert_error(minfer("pull", "other"), 2, "other")
+        self.assert_error(minfer("pull"), 2, "SOURCE")
+        self.assert_error(minfer("rm"), 2, "MODEL")
 
     def test_help_and_version(self):
         for arguments, word in (["--help"], b"detokenize"), (["run", "--help"], b"--top-k"), (["--version"], b"minfer "):
             result = minfer(*arguments)
             self.assertEqual((result.returncode, result.stderr), (0, b""))
             self.assertIn(word, result.stdout)
+
+    def test_no_such_source(self):
+        self.assert_error(minfer("pull", "other"), 1, "other", "hf:OWNER/REPO")
 
     def test_no_such_model(self):
         with tempfile.TemporaryDirectory() as cache:

@@ -67,7 +67,7 @@ class Pull(unittest.TestCase):
 
     def test_killed_pull_leaves_nothing_that_is_used(self):
         started = os.path.join(self.scratch.name, "started")
-        write_python(self.bin, f'mkdir -p "{self.cache}/partial"\necho half > "{self.cache}/partial/{WHEEL}"\n'
+        write_python(self.bin, f'mkdir -p "{self.cache}/partial/default"\necho half > "{self.cache}/partial/default/{WHEEL}"\n'
                                f'echo > "{started}"\nexec sleep 30\n')
         path = self.bin + ":" + os.environ["PATH"]
         process = subprocess.Popen([MINFER, "pull", "default"], env=dict(os.environ, **self.env(PATH=path)),

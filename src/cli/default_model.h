@@ -9,5 +9,7 @@ namespace minfer::cli {
 /// SHA-256 ever gets its name, so what is found needs no second check than that of its size. Safe between
 /// processes: one fetches, the others wait.
 std::filesystem::path ensure_cached(const PublishedModel& model);
+/// The same for the default model, but its SHA-256 is checked again, and an altered file is replaced.
+std::filesystem::path pull_default_model();
 
 }  // namespace minfer::cli
