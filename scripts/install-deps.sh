@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs what a target of the Makefile needs and this machine lacks: `install-deps.sh build` or `... test`.
+# Installs what a target of the Makefile needs and this machine lacks: `install-deps.sh build`, `... test` or
+# `... sanitize`.
 # Does nothing, and asks for no rights, if everything is there.
 set -eu
 
 purpose=${1:-build}
-case $purpose in build | test) ;; *) echo "usage: $0 build|test" >&2; exit 2 ;; esac
+case $purpose in build | test | sanitize) ;; *) echo "usage: $0 build|test|sanitize" >&2; exit 2 ;; esac
 
 fail() { echo "install-deps: $1" >&2; exit 1; }
 
@@ -18,7 +19,10 @@ install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
   packages="$packages libutf8proc-dev libssl-dev libcurl4-openssl-dev doctest-dev python3 python3-pip"
   # The Arm kernels are tested under qemu where these are there.
-  [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu"
+  case $purpose in
+    test) packages="$packages qemu-user g++-aarch64-linux-gnu" ;;
+    sanitize) packages="$packages clang-19 libclang-rt-19-dev" ;;
+  esac
   missing=
   for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"

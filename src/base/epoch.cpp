@@ -1,7 +1,5 @@
 #include "base/epoch.h"
 
-#include <thread>
-
 namespace minfer {
 namespace {
 
@@ -25,27 +23,20 @@ void Epoch::advance() {
   wake_.notify_all();
 }
 
-bool Epoch::spun_beyond(uint32_t seen, const Patience& patience) const {
+bool Epoch::spun_beyond(uint32_t seen, std::chrono::nanoseconds spin) const {
   using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  auto waited = Clock::duration::zero();
-  while (waited < patience.spin) {
+  const auto end = Clock::now() + spin;
+  while (Clock::now() < end) {
     for (int i = 0; i < relaxes_a_look; ++i) {
       if (now() != seen) return true;
       relax();
     }
-    waited = Clock::now() - start;
-  }
-  while (waited < patience.spin + patience.yield) {
-    if (now() != seen) return true;
-    std::this_thread::yield();
-    waited = Clock::now() - start;
   }
   return now() != seen;
 }
 
-void Epoch::wait_beyond(uint32_t seen, const Patience& patience) {
-  if (now() != seen || spun_beyond(seen, patience)) return;
+void Epoch::wait_beyond(uint32_t seen, std::chrono::nanoseconds spin) {
+  if (now() != seen || spun_beyond(seen, spin)) return;
   std::unique_lock lock(mutex_);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   while (value_.load(std::memory_order_seq_cst) == seen) wake_.wait(lock);

@@ -7,14 +7,9 @@
 
 namespace minfer {
 
-/// How long a waiting thread burns its core, and then offers it to others, before it sleeps.
-struct Patience {
-  std::chrono::nanoseconds spin;
-  std::chrono::nanoseconds yield;  ///< counted from the end of `spin`
-};
-
-/// A counter that threads wait on. A waiter spins, then yields, then sleeps; an advance that finds no sleeper
-/// costs one atomic addition.
+/// A counter that threads wait on. A waiter spins for a while, then sleeps; an advance that finds no sleeper
+/// costs one atomic addition. Nobody yields in between: on a busy machine a yield gives a whole time slice
+/// away (milliseconds), while a sleeper that is woken runs almost at once.
 class Epoch {
  public:
   uint32_t now() const { return value_.load(std::memory_order_acquire); }
@@ -22,11 +17,11 @@ class Epoch {
   /// Ends every wait for the present value. What this thread wrote before is visible to those that waited.
   void advance();
 
-  /// Returns once the value differs from `seen`.
-  void wait_beyond(uint32_t seen, const Patience& patience);
+  /// Returns once the value differs from `seen`; burns its core for at most `spin` before it sleeps.
+  void wait_beyond(uint32_t seen, std::chrono::nanoseconds spin);
 
  private:
-  bool spun_beyond(uint32_t seen, const Patience& patience) const;
+  bool spun_beyond(uint32_t seen, std::chrono::nanoseconds spin) const;
 
   // The waiter announces itself in sleepers_ and then looks at value_; advance does it the other way round.
   // Both in one total order (seq_cst), so at least one of the two sees the other.

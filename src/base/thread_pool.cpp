@@ -21,17 +21,14 @@ constexpr int most_threads = 1024;
 
 // A barrier's partners are microseconds away unless one was preempted: then the core is worth more to it. An
 // idle worker's next job comes within tens of microseconds while a model runs, or not for long.
-constexpr Patience barrier_patience{20us, 200us};
-constexpr Patience idle_patience{50us, 50us};
-
-/// With more threads than cores, whoever spins keeps a partner from running.
-Patience fitting(Patience patience, bool crowded) { return {crowded ? 0ns : patience.spin, patience.yield}; }
+constexpr auto barrier_spin = 50us;
+constexpr auto idle_spin = 50us;
 
 }  // namespace
 
 struct ThreadPool::State {
   const int threads;
-  const Patience at_barrier, when_idle;
+  const std::chrono::nanoseconds at_barrier, when_idle;
   std::vector<std::thread> workers;
 
   // One job: written before `started` advances, read after.
@@ -46,8 +43,9 @@ struct ThreadPool::State {
 
   explicit State(int n)
       : threads(n),
-        at_barrier(fitting(barrier_patience, n > usable_cores())),
-        when_idle(fitting(idle_patience, n > usable_cores())) {}
+        // With more threads than cores, whoever spins keeps a partner from running.
+        at_barrier(n > usable_cores() ? 0ns : barrier_spin),
+        when_idle(n > usable_cores() ? 0ns : idle_spin) {}
 
   void serve(Worker worker) {
     for (uint32_t seen = 0;; ++seen) {

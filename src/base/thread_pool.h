@@ -21,8 +21,8 @@ struct Range {
 /// The fixed share of worker `index` in [0, n), in whole multiples of `step` (the last share may be ragged).
 Range share(int64_t n, int64_t step, const Worker& worker);
 
-/// A fixed team for fork-join work of microseconds. Idle workers spin for a short while, then sleep; a
-/// spinner yields when it finds more runnable threads than cores. Results never depend on the number of
+/// A fixed team for fork-join work of microseconds. Whoever waits spins for a short while, then sleeps; with
+/// more threads than cores it sleeps at once. Results never depend on the number of
 /// threads.
 class ThreadPool {
  public:
