@@ -119,7 +119,8 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
   auto* text = tokenize_command->add_option("TEXT", t->text, "The text; may be empty");
   auto* file = tokenize_command->add_option("--text-file", t->text_file, "Read the text from a file");
   text->excludes(file);
-  tokenize_command->add_flag("!--no-bos", t->add_bos, "Do not add the vocabulary's leading token");
+  tokenize_command->add_flag("!--no-bos", t->add_bos,
+                             "Do not add the vocabulary's leading and closing tokens");
   tokenize_command->add_flag("!--no-special", t->parse_special, "Control tokens in the text are plain text");
   tokenize_command->add_flag("--json", t->json, "Ids and pieces as one JSON object");
   tokenize_command->parse_complete_callback([text, file] {

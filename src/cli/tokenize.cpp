@@ -22,8 +22,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& model) {
 int tokenize(const TokenizeOptions& options) {
   const auto tokenizer = load_tokenizer(options.model);
   const std::string text = options.text_file.empty() ? options.text : read_text_file(options.text_file);
-  const std::vector<Token> ids =
-      tokenizer->encode(text, {.add_bos = options.add_bos, .parse_special = options.parse_special});
+  const std::vector<Token> ids = tokenizer->encode(
+      text, {.add_bos = options.add_bos, .parse_special = options.parse_special, .add_eos = options.add_bos});
   if (!options.json) {
     write_out(fmt::format("{}\n", fmt::join(ids, " ")));
     return exit_ok;

@@ -19,9 +19,9 @@ bool cancelled(const GenerateParams& params) { return params.cancel && params.ca
 /// From token to shown text: whole characters, then stop strings, then the caller.
 class Output {
  public:
-  Output(const Tokenizer& tokenizer, const GenerateParams& params,
+  Output(const Tokenizer& tokenizer, std::span<const Token> prompt, const GenerateParams& params,
          const std::function<bool(std::string_view)>& sink)
-      : decoder_(tokenizer), filter_(params.stop), sink_(sink) {}
+      : decoder_(tokenizer, false, prompt), filter_(params.stop), sink_(sink) {}
 
   /// The reason to stop after this token, if there is one.
   std::optional<StopReason> push(Token id) {
@@ -51,7 +51,7 @@ GenerateResult generate(Session& session, std::span<const Token> prompt, const G
                         const std::function<bool(std::string_view)>& text) {
   const Tokenizer& tokenizer = session.model().tokenizer();
   Sampler sampler(params.sampling);
-  Output output(tokenizer, params, text);
+  Output output(tokenizer, prompt, params, text);
   GenerateResult result{};
   const size_t before = session.tokens().size();
 

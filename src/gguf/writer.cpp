@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,34 @@
 #include "gguf/split_name.h"
 
 namespace minfer::gguf {
+namespace {
+
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path)
+      : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
+    if (!file_) fail();
+  }
+  void write(std::span<const std::byte> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail();
+  }
+  /// Writes what is still buffered: the file is whole only if this returns.
+  void close() {
+    if (std::fclose(file_.release()) != 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ErrorCode::io, fmt::format("{}: cannot write: {}", path_, std::strerror(errno)));
+  }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+uint64_t padded(uint64_t size, uint64_t alignment) { return (size + alignment - 1) / alignment * alignment; }
+
+}  // namespace
 
 Writer::Writer(uint32_t alignment) : alignment_(alignment) {
   if (alignment != default_alignment) set("general.alignment", alignment);
@@ -67,18 +96,22 @@ void Writer::set(std::string_view key, const Value& value) {
 
 void Writer::add_tensor(std::string_view name, DType type, std::vector<int64_t> shape,
                         std::span<const std::byte> data) {
-  Tensor tensor{std::string(name), type, std::move(shape), {data.begin(), data.end()}};
-  int64_t elements = 1;
-  for (int64_t n : tensor.shape) elements *= n;
-  MINFER_CHECK(data.size() == row_bytes(type, elements),
-               "a tensor's data has the size of its type and shape");
-  tensors_.push_back(std::move(tensor));
+  add_tensor(name, type, std::move(shape), Source());
+  MINFER_CHECK(data.size() == tensors_.back().size, "a tensor's data has the size of its type and shape");
+  tensors_.back().data.assign(data.begin(), data.end());
 }
 
-std::vector<std::byte> Writer::assemble(const std::vector<std::string>& keys,
-                                        std::span<const Tensor> tensors) const {
+void Writer::add_tensor(std::string_view name, DType type, std::vector<int64_t> shape, Source source) {
+  int64_t elements = 1;
+  for (int64_t n : shape) elements *= n;
+  tensors_.push_back(
+      {std::string(name), type, std::move(shape), row_bytes(type, elements), {}, std::move(source)});
+}
+
+/// All that stands before the data: header, metadata, tensor records and padding.
+std::vector<std::byte> Writer::head(const std::vector<std::string>& keys,
+                                    std::span<const Tensor> tensors) const {
   std::vector<std::byte> out;
-  const auto pad = [&] { out.resize((out.size() + alignment_ - 1) / alignment_ * alignment_); };
   for (char c : std::string_view("GGUF")) append(out, c);
   append(out, uint32_t(3));
   append(out, uint64_t(tensors.size()));
@@ -95,17 +128,42 @@ std::vector<std::byte> Writer::assemble(const std::vector<std::string>& keys,
     for (int64_t n : tensor.shape) append(out, n);
     append(out, int32_t(info(tensor.type).gguf_id));
     append(out, offset);
-    offset += (tensor.data.size() + alignment_ - 1) / alignment_ * alignment_;
+    offset += padded(tensor.size, alignment_);
   }
-  pad();
-  for (const Tensor& tensor : tensors) {
-    out.insert(out.end(), tensor.data.begin(), tensor.data.end());
-    pad();
-  }
+  out.resize(padded(out.size(), alignment_));
   return out;
 }
 
-std::vector<std::byte> Writer::bytes() const { return assemble(keys_, tensors_); }
+/// Gives `sink` the file piece by piece.
+void Writer::emit(const std::vector<std::string>& keys, std::span<const Tensor> tensors,
+                  const Sink& sink) const {
+  sink(head(keys, tensors));
+  std::vector<std::byte> stretch;
+  for (const Tensor& tensor : tensors) {
+    const uint64_t block = uint64_t(info(tensor.type).block_bytes), most = (1 << 20) / block;
+    const uint64_t blocks = tensor.source ? tensor.size / block : 0;
+    for (uint64_t first = 0; first < blocks; first += most) {
+      stretch.resize(std::min(most, blocks - first) * block);
+      tensor.source(first, stretch);
+      sink(stretch);
+    }
+    sink(tensor.data);
+    sink(std::vector<std::byte>(padded(tensor.size, alignment_) - tensor.size));
+  }
+}
+
+std::vector<std::byte> Writer::bytes() const {
+  std::vector<std::byte> out;
+  emit(keys_, tensors_,
+       [&](std::span<const std::byte> piece) { out.insert(out.end(), piece.begin(), piece.end()); });
+  return out;
+}
+
+void Writer::write(const std::string& path) const {
+  OutputFile file(path);
+  emit(keys_, tensors_, [&](std::span<const std::byte> piece) { file.write(piece); });
+  file.close();
+}
 
 std::vector<std::string> Writer::write_parts(const std::string& prefix,
                                              const std::vector<size_t>& counts) const {
@@ -121,7 +179,10 @@ std::vector<std::string> Writer::write_parts(const std::string& prefix,
     keys.set("split.count", uint16_t(counts.size()));
     keys.set("split.tensors.count", int32_t(tensors_.size()));
     paths.push_back(SplitName{prefix, int(part) + 1, int(counts.size())}.path());
-    write_file(paths.back(), keys.assemble(keys.keys_, std::span(tensors_).subspan(first, counts[part])));
+    OutputFile file(paths.back());
+    keys.emit(keys.keys_, std::span(tensors_).subspan(first, counts[part]),
+              [&](std::span<const std::byte> piece) { file.write(piece); });
+    file.close();
     first += counts[part];
   }
   MINFER_CHECK(first == tensors_.size(), "the parts hold every tensor");
@@ -129,11 +190,9 @@ std::vector<std::string> Writer::write_parts(const std::string& prefix,
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
-  const bool written = file && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-  // Closing writes what is still buffered, so its result counts too.
-  if (!written || std::fclose(file.release()) != 0)
-    throw Error(ErrorCode::io, fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
+  OutputFile file(path);
+  file.write(bytes);
+  file.close();
 }
 
 }  // namespace minfer::gguf

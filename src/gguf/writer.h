@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -10,8 +11,9 @@
 
 namespace minfer::gguf {
 
-/// Builds a GGUF version 3 file in memory: for tests, and for tools that write models. Tensors get the places
-/// that the format asks for; `general.alignment` is written if the alignment is not the default.
+/// Builds a GGUF version 3 file, in memory or on disk: for tests, and for tools that write models. Tensors
+/// get the places that the format asks for; `general.alignment` is written if the alignment is not the
+/// default.
 class Writer {
  public:
   explicit Writer(uint32_t alignment = 32);
@@ -40,8 +42,16 @@ class Writer {
   void add_tensor(std::string_view name, DType type, std::vector<int64_t> shape,
                   std::span<const std::byte> data);
 
+  /// Makes a stretch of a tensor's data when it is written: whole blocks, the first of them number
+  /// `first_block` of the tensor. Called for one stretch after the other.
+  using Source = std::function<void(uint64_t first_block, std::span<std::byte> out)>;
+  /// A tensor that never is in memory as a whole.
+  void add_tensor(std::string_view name, DType type, std::vector<int64_t> shape, Source source);
+
   /// The whole file.
   std::vector<std::byte> bytes() const;
+  /// Writes the whole file. Throws Error{io} naming the path.
+  void write(const std::string& path) const;
 
   /// Writes PREFIX-00001-of-0000N.gguf and so on; part i holds the next `counts[i]` tensors, the first also
   /// all metadata. The counts must add up. Returns the paths. Throws Error{io}.
@@ -52,8 +62,11 @@ class Writer {
     std::string name;
     DType type;
     std::vector<int64_t> shape;
-    std::vector<std::byte> data;
+    size_t size;
+    std::vector<std::byte> data;  ///< empty if `source` makes it
+    Source source;
   };
+  using Sink = std::function<void(std::span<const std::byte>)>;
 
   void put_key(std::string_view key, ValueType type);
   void put_array(std::string_view key, ValueType element, uint64_t count,
@@ -68,8 +81,8 @@ class Writer {
     for (std::byte b : std::as_bytes(std::span(&value, 1))) out.push_back(b);
   }
   static void append_string(std::vector<std::byte>& out, std::string_view text);
-  std::vector<std::byte> assemble(const std::vector<std::string>& keys,
-                                  std::span<const Tensor> tensors) const;
+  std::vector<std::byte> head(const std::vector<std::string>& keys, std::span<const Tensor> tensors) const;
+  void emit(const std::vector<std::string>& keys, std::span<const Tensor> tensors, const Sink& sink) const;
 
   uint32_t alignment_;
   std::vector<std::string> keys_;                           // in call order

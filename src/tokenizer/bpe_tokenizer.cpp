@@ -1,12 +1,7 @@
 #include "tokenizer/bpe_tokenizer.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-
 #include "base/error.h"
-#include "base/log.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/nfc.h"
 #include "tokenizer/utf8.h"
@@ -29,146 +24,103 @@ std::vector<Splitter> compile(const PreTokenizer& pre_tokenizer) {
   return splitters;
 }
 
-SpecialTokens tokens_of_type(const Vocabulary& vocabulary, std::initializer_list<TokenType> types) {
-  std::vector<SpecialTokens::Entry> entries;
-  for (Token id = 0; id < vocabulary.size(); ++id) {
-    const bool wanted = std::find(types.begin(), types.end(), vocabulary.type(id)) != types.end();
-    if (wanted && !vocabulary.text(id).empty()) entries.push_back({vocabulary.text(id), id});
-  }
-  return SpecialTokens(std::move(entries));
-}
-
 bool is_verbatim(TokenType type) { return type == TokenType::control || type == TokenType::user_defined; }
 
 }  // namespace
 
-/// The output and the working memory of one call of encode.
-struct BpeTokenizer::Work {
-  explicit Work(const Merges& merges) : encoder(merges) {}
-  std::vector<Token> ids;
-  size_t dropped = 0;  ///< bytes the vocabulary has no token for
-  BytePairEncoder encoder;
-  std::vector<std::string_view> words, pieces;
-  std::vector<Token> byte_ids;
-  std::string scratch;
-};
-
 BpeTokenizer::BpeTokenizer(std::shared_ptr<const gguf::File> file)
-    : vocabulary_(std::move(file)),
+    : VocabularyTokenizer(std::move(file)),
       pre_tokenizer_(named_pre_tokenizer(vocabulary_.file())),
       merges_(vocabulary_),
-      splitters_(compile(pre_tokenizer_)),
-      specials_(tokens_of_type(vocabulary_, {TokenType::control, TokenType::user_defined})),
-      user_defined_(tokens_of_type(vocabulary_, {TokenType::user_defined})) {
+      splitters_(compile(pre_tokenizer_)) {
   vocabulary_.set_adds_bos(pre_tokenizer_.add_bos);
-  map_bytes();
-}
-
-void BpeTokenizer::map_bytes() {
   for (int byte = 0; byte < 256; ++byte)
     byte_ids_[size_t(byte)] = vocabulary_.find(byte_level::stand_in(uint8_t(byte))).value_or(-1);
-  size_t total = 0;
-  for (Token id = 0; id < size(); ++id) {
-    total += token_text(id).size();
-    longest_text_ = std::max(longest_text_, token_text(id).size());
-  }
-  bytes_.reserve(total);  // no token decodes to more bytes than its text has
-  offsets_.reserve(size_t(size()) + 1);
-  for (Token id = 0; id < size(); ++id) {
-    offsets_.push_back(bytes_.size());
+  set_bytes([this](Token id, std::string& bytes) {
     const std::string_view text = token_text(id);
     // A text outside the byte alphabet was added to the vocabulary as it is.
-    if (is_verbatim(vocabulary_.type(id)) || !byte_level::append_bytes(text, bytes_)) bytes_ += text;
-  }
-  offsets_.push_back(bytes_.size());
+    if (is_verbatim(vocabulary_.type(id)) || !byte_level::append_bytes(text, bytes)) bytes += text;
+  });
 }
 
-std::string_view BpeTokenizer::token_bytes(Token id, bool special) const {
-  const size_t i = vocabulary_.checked(id);
-  if (!special && is_control(id)) return {};
-  return std::string_view(bytes_).substr(offsets_[i], offsets_[i + 1] - offsets_[i]);
+/// The words of a text, encoded one by one.
+class BpeTokenizer::Words final : public StretchEncoder {
+ public:
+  explicit Words(const BpeTokenizer& tokenizer) : t_(tokenizer), encoder_(tokenizer.merges_) {}
+  void encode(std::string_view text, Output& out) override;
+
+ private:
+  void encode_valid(std::string_view text, Output& out);
+  void encode_word(std::string_view word, Output& out);
+  std::optional<Token> whole_word(std::string_view word);
+
+  const BpeTokenizer& t_;
+  BytePairEncoder encoder_;
+  std::vector<std::string_view> words_, pieces_;
+  std::vector<Token> byte_ids_;
+  std::string scratch_;
+};
+
+std::unique_ptr<VocabularyTokenizer::StretchEncoder> BpeTokenizer::stretch_encoder() const {
+  return std::make_unique<Words>(*this);
 }
 
-std::vector<Token> BpeTokenizer::encode(std::string_view text, EncodeOptions options) const {
-  if (text.size() > size_t(std::numeric_limits<int32_t>::max()))
-    throw Error(ErrorCode::bad_request,
-                fmt::format("tokenize: the text has {} bytes; fewer than 2^31 are expected", text.size()));
-  Work work(merges_);
-  // User-defined tokens (tool call tags and the like) are words of the vocabulary that happen to be added by
-  // hand; they mark up a text and give no control over the conversation, so they match in any text.
-  const SpecialTokens& specials = options.parse_special ? specials_ : user_defined_;
-  size_t from = 0;
-  while (const auto match = specials.find(text, from)) {
-    encode_plain(text.substr(from, match->begin - from), work);
-    work.ids.push_back(match->id);
-    from = match->begin + match->length;
-  }
-  encode_plain(text.substr(from), work);
-  if (work.dropped > 0)
-    log(LogLevel::warning,
-        "tokenize: the vocabulary has no tokens for {} bytes of the text; they were left out", work.dropped);
-  // A rendered chat often begins with the token already; twice would be text no model was trained on.
-  const bool leads = !work.ids.empty() && work.ids.front() == bos();
-  if (options.add_bos && adds_bos() && !leads) work.ids.insert(work.ids.begin(), *bos());
-  return std::move(work.ids);
-}
-
-/// Text without special tokens: stretches of well-formed UTF-8 as words, other bytes one by one.
-void BpeTokenizer::encode_plain(std::string_view text, Work& work) const {
+/// Stretches of well-formed UTF-8 as words, other bytes one by one.
+void BpeTokenizer::Words::encode(std::string_view text, Output& out) {
   while (!text.empty()) {
     const size_t valid = utf8::valid_prefix(text);
     if (valid > 0) {
       const std::string_view stretch = text.substr(0, valid);
-      if (pre_tokenizer_.nfc) {
-        encode_words(nfc(stretch), work);
+      if (t_.pre_tokenizer_.nfc) {
+        encode_valid(nfc(stretch), out);
       } else {
-        encode_words(stretch, work);
+        encode_valid(stretch, out);
       }
     }
     if (valid == text.size()) return;
     const size_t broken = utf8::next(text.substr(valid)).length;
-    for (const char byte : text.substr(valid, broken)) encode_word({&byte, 1}, work);
+    for (const char byte : text.substr(valid, broken)) encode_word({&byte, 1}, out);
     text.remove_prefix(valid + broken);
   }
 }
 
-void BpeTokenizer::encode_words(std::string_view text, Work& work) const {
-  work.words.assign(1, text);
-  for (const Splitter& splitter : splitters_) {
-    work.pieces.clear();
-    for (const std::string_view word : work.words) splitter.split(word, work.pieces);
-    work.words.swap(work.pieces);
+void BpeTokenizer::Words::encode_valid(std::string_view text, Output& out) {
+  words_.assign(1, text);
+  for (const Splitter& splitter : t_.splitters_) {
+    pieces_.clear();
+    for (const std::string_view word : words_) splitter.split(word, pieces_);
+    words_.swap(pieces_);
   }
-  for (const std::string_view word : work.words) encode_word(word, work);
+  for (const std::string_view word : words_) encode_word(word, out);
 }
 
 /// The token whose bytes are `word`. Only normal tokens: text must never turn into a control token by its
 /// spelling.
-std::optional<Token> BpeTokenizer::whole_word(std::string_view word, std::string& scratch) const {
-  if (word.size() > longest_text_) return std::nullopt;
-  scratch.clear();
-  for (const char byte : word) scratch += byte_level::stand_in(uint8_t(byte));
-  const auto id = vocabulary_.find(scratch);
-  return id && vocabulary_.type(*id) == TokenType::normal ? id : std::nullopt;
+std::optional<Token> BpeTokenizer::Words::whole_word(std::string_view word) {
+  if (word.size() > t_.longest_text()) return std::nullopt;
+  scratch_.clear();
+  for (const char byte : word) scratch_ += byte_level::stand_in(uint8_t(byte));
+  const auto id = t_.vocabulary_.find(scratch_);
+  return id && t_.vocabulary_.type(*id) == TokenType::normal ? id : std::nullopt;
 }
 
-void BpeTokenizer::encode_word(std::string_view word, Work& work) const {
-  if (pre_tokenizer_.ignore_merges) {
-    if (const auto id = whole_word(word, work.scratch)) {
-      work.ids.push_back(*id);
+void BpeTokenizer::Words::encode_word(std::string_view word, Output& out) {
+  if (t_.pre_tokenizer_.ignore_merges) {
+    if (const auto id = whole_word(word)) {
+      out.ids.push_back(*id);
       return;
     }
   }
-  work.byte_ids.clear();
+  byte_ids_.clear();
   for (const char byte : word) {
-    const Token id = byte_ids_[uint8_t(byte)];
+    const Token id = t_.byte_ids_[uint8_t(byte)];
     // A byte that never occurred in training may have no token; the tokenizers these files come from omit it.
     if (id < 0)
-      ++work.dropped;
+      ++out.dropped;
     else
-      work.byte_ids.push_back(id);
+      byte_ids_.push_back(id);
   }
-  work.encoder.encode(work.byte_ids, work.ids);
+  encoder_.encode(byte_ids_, out.ids);
 }
 
 }  // namespace minfer

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/pair_merger.h"
 #include "tokenizer/vocabulary.h"
 
 namespace minfer {
@@ -12,10 +13,7 @@ namespace minfer {
 /// The merge rules of a BPE vocabulary, by pair of token ids.
 class Merges {
  public:
-  struct Merge {
-    uint32_t rank;  ///< lower merges first
-    Token merged;
-  };
+  using Merge = PairMerger::Merge;
   /// Reads `tokenizer.ggml.merges`. Throws Error{bad_model} for a rule that is not two tokens with a space
   /// between them, or whose parts or result are not in the vocabulary.
   explicit Merges(const Vocabulary& vocabulary);

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,12 @@ class SpecialTokens {
     size_t begin, length;
     Token id;
   };
-  /// The first match at or after `from`.
-  std::optional<Match> find(std::string_view text, size_t from) const;
+  using Accept = std::function<bool(const Match&)>;
+  /// The first match at or after `from` that `accept` takes; without it, any.
+  std::optional<Match> find(std::string_view text, size_t from, const Accept& accept = {}) const;
 
  private:
-  const Entry* longest_prefix(std::string_view text) const;
+  std::optional<Match> longest_at(std::string_view text, size_t at, const Accept& accept) const;
 
   std::vector<Entry> entries_;  ///< by text
   std::array<bool, 256> starts_{};

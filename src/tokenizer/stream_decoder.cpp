@@ -9,8 +9,19 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 }  // namespace
 
+StreamDecoder::StreamDecoder(const Tokenizer& tokenizer, bool special, std::span<const Token> context)
+    : tokenizer_(tokenizer),
+      special_(special),
+      strip_space_(tokenizer.strips_first_space() &&
+                   (context.empty() || tokenizer.is_special(context.back()))) {}
+
 std::string StreamDecoder::push(Token id) {
-  pending_ += tokenizer_.token_bytes(id, special_);
+  std::string_view bytes = tokenizer_.token_bytes(id, special_);
+  if (strip_space_ && !bytes.empty()) {
+    if (bytes.front() == ' ') bytes.remove_prefix(1);
+    strip_space_ = false;
+  }
+  pending_ += bytes;
   std::string text;
   std::string_view rest = pending_;
   while (!rest.empty()) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tokenizer/bpe_tokenizer.h"
+#include "tokenizer/spm_tokenizer.h"
 
 namespace minfer {
 
@@ -15,7 +16,11 @@ std::shared_ptr<const Tokenizer> Tokenizer::load(std::shared_ptr<const gguf::Fil
     throw Error(ErrorCode::bad_model, "tokenizer.ggml.model is absent; the name of a tokenizer is expected",
                 "the file holds no tokenizer: convert the model together with its tokenizer");
   if (*model == "gpt2") return std::make_shared<BpeTokenizer>(std::move(file));
-  throw Error(ErrorCode::unsupported, fmt::format("tokenizer.ggml.model = \"{}\"; known is gpt2", *model));
+  if (*model == "llama") return std::make_shared<SpmTokenizer>(std::move(file));
+  throw Error(ErrorCode::unsupported,
+              fmt::format("tokenizer.ggml.model = \"{}\"; known are gpt2 (byte-level BPE) and llama "
+                          "(SentencePiece BPE)",
+                          *model));
 }
 
 std::string Tokenizer::decode(std::span<const Token> ids, bool special) const {

@@ -13,6 +13,11 @@ namespace minfer {
 
 using Token = int32_t;
 
+/// Bytes [begin, end) of a text.
+struct TextRange {
+  size_t begin, end;
+};
+
 /// Text to ids and back, as the model's own tokenizer does it. Immutable after load; safe from any thread.
 class Tokenizer {
  public:
@@ -24,6 +29,9 @@ class Tokenizer {
   struct EncodeOptions {
     bool add_bos = true;        ///< the vocabulary's leading token, if it asks for one and the text has none
     bool parse_special = true;  ///< control tokens in the text become their ids; false: they are plain text
+    /// Where control tokens may stand: only inside one of these, in order and apart. Null: anywhere.
+    const std::vector<TextRange>* trusted = nullptr;
+    bool add_eos = false;  ///< the vocabulary's closing token, if it asks for one: not for a text to go on
   };
   /// Invalid UTF-8 in `text` is encoded byte by byte. Time is linear-ish, stack use constant, for any text.
   virtual std::vector<Token> encode(std::string_view text, EncodeOptions options) const = 0;
@@ -40,6 +48,11 @@ class Tokenizer {
   virtual std::optional<Token> bos() const = 0;
   virtual bool adds_bos() const = 0;
   virtual bool is_control(Token id) const = 0;
+  /// Matched in the raw text as a whole: control, unknown and user-defined tokens. What follows one is
+  /// encoded like the beginning of a text.
+  virtual bool is_special(Token id) const = 0;
+  /// Encoding puts a space before a text, and decoding takes one away from its beginning.
+  virtual bool strips_first_space() const = 0;
   /// End of generation: eos, eot and the vocabulary's known end tokens by name, ascending.
   virtual const std::vector<Token>& end_tokens() const = 0;
   bool is_end(Token id) const;
@@ -50,8 +63,10 @@ class Tokenizer {
 class StreamDecoder {
  public:
   /// `special`: control tokens give their text. By default they give none: a reader never sees them.
-  explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false)
-      : tokenizer_(tokenizer), special_(special) {}
+  /// `context`: what the stream goes on from. After text, a space at the beginning is a space between words
+  /// and stays; otherwise it is the one that encoding adds (see strips_first_space) and is dropped.
+  explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false,
+                         std::span<const Token> context = {});
   /// The text that became whole with this token; may be empty.
   std::string push(Token id);
   /// What is left at the end: bytes that never became a character come out as U+FFFD.
@@ -60,6 +75,7 @@ class StreamDecoder {
  private:
   const Tokenizer& tokenizer_;
   const bool special_;
+  bool strip_space_;  ///< nothing came out yet, and a space would be one that encoding added
   std::string pending_;
 };
 

@@ -46,6 +46,8 @@ Vocabulary::Vocabulary(std::shared_ptr<const gguf::File> file) : file_(std::move
   index_texts();
   check_role_ids();
   bos_ = role("bos_token_id");
+  eos_ = role("eos_token_id");
+  set_adds_eos();
   collect_end_tokens();
 }
 
@@ -131,6 +133,15 @@ void Vocabulary::set_adds_bos(bool by_default) {
         ErrorCode::bad_model,
         fmt::format("tokenizer.ggml.bos_token_id is absent; it is expected because {}",
                     stated ? "tokenizer.ggml.add_bos_token is true" : "this kind of tokenizer adds it"));
+}
+
+/// No kind of tokenizer ends a text with a token unless its file says so.
+void Vocabulary::set_adds_eos() {
+  adds_eos_ = file_->get_bool("tokenizer.ggml.add_eos_token").value_or(false);
+  if (adds_eos_ && !eos_)
+    throw Error(ErrorCode::bad_model,
+                "tokenizer.ggml.eos_token_id is absent; it is expected because "
+                "tokenizer.ggml.add_eos_token is true");
 }
 
 void Vocabulary::collect_end_tokens() {

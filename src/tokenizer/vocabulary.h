@@ -31,8 +31,12 @@ class Vocabulary {
   /// `id` as an index. Throws Error{bad_request} if it is outside the vocabulary.
   size_t checked(Token id) const;
 
+  bool has_types() const { return !types_.empty(); }  ///< whether the file says what each token is for
+
   std::optional<Token> bos() const { return bos_; }
+  std::optional<Token> eos() const { return eos_; }
   bool adds_bos() const { return adds_bos_; }
+  bool adds_eos() const { return adds_eos_; }
   /// `by_default` is what the tokenizer's kind does where the file does not say.
   void set_adds_bos(bool by_default);
   const std::vector<Token>& end_tokens() const { return end_tokens_; }
@@ -45,6 +49,7 @@ class Vocabulary {
   void index_texts();
   void check_role_ids() const;
   std::optional<Token> role(std::string_view name) const;
+  void set_adds_eos();
   void collect_end_tokens();
 
   std::shared_ptr<const gguf::File> file_;
@@ -57,8 +62,8 @@ class Vocabulary {
     Token id = -1;
   };
   std::vector<Slot> slots_;
-  std::optional<Token> bos_;
-  bool adds_bos_ = false;
+  std::optional<Token> bos_, eos_;
+  bool adds_bos_ = false, adds_eos_ = false;
   std::vector<Token> end_tokens_;
 };
 

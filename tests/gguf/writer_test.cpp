@@ -99,6 +99,23 @@ TEST_CASE("every value type and tensor comes back as written") {
   CHECK(copy.bytes() == bytes);
 }
 
+TEST_CASE("a tensor made while it is written equals one that was in memory") {
+  const int64_t blocks = 80'000;  // more than two stretches
+  const auto data = pattern(size_t(blocks) * 34, 3);
+  gguf::Writer whole, made;
+  for (gguf::Writer* w : {&whole, &made}) w->set("general.architecture", "test");
+  whole.add_tensor("t", DType::q8_0, {32, blocks}, data);
+  made.add_tensor("t", DType::q8_0, {32, blocks}, [&](uint64_t first_block, std::span<std::byte> out) {
+    REQUIRE(out.size() % 34 == 0);
+    std::ranges::copy(std::span(data).subspan(first_block * 34, out.size()), out.begin());
+  });
+  CHECK(made.bytes() == whole.bytes());
+  const TempDir dir;
+  const std::string path = (dir.path / "made.gguf").string();
+  made.write(path);
+  CHECK(std::ranges::equal(gguf::File::open(path)->part_bytes(0), whole.bytes()));
+}
+
 TEST_CASE("the bytes written are those of the format") {
   gguf::Writer w;
   w.set("k", uint32_t(7));

@@ -105,6 +105,31 @@ TEST_CASE("Qwen3: text made to be slow is not") {
   }
 }
 
+TEST_CASE("SentencePiece: long runs and texts made to be slow take little time and little stack") {
+  const size_t mega = 1'000'000;
+  const std::pair<std::string_view, std::string> texts[] = {
+      {"one letter", repeated("a", mega)},
+      {"spaces", repeated(" ", mega)},
+      {"newlines", repeated("\n", mega)},
+      {"digits", repeated("7", mega)},
+      {"a character that is no piece", repeated("\U0001F999", mega / 4)},
+      {"bytes that are no UTF-8", repeated("\xff", mega)},
+      {"marks that stand for spaces", repeated("\u2581", mega / 3)},
+      {"special tokens", repeated("</s>", mega / 4)},
+      {"beginnings of special tokens", repeated("</s", mega / 3)},
+      {"words", repeated(" the end", mega / 8)},
+  };
+  const Tokenizer& tokenizer = mistral();
+  for (const auto& [name, text] : texts) {
+    std::vector<Token> ids;
+    double time = 0;
+    on_a_small_stack([&, &body = text] { time = seconds([&] { ids = ids_of(tokenizer, body); }); });
+    MESSAGE(name, ": ", text.size(), " bytes, ", ids.size(), " tokens, ", time * 1e3, " ms");
+    CHECK(!ids.empty());
+    CHECK(time < limit);
+  }
+}
+
 TEST_CASE("loading a large vocabulary takes little time") {
   const std::string path = data_path("qwen3-vocab.gguf");
   double least = 1e9;

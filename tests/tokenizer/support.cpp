@@ -26,6 +26,11 @@ const Tokenizer& qwen3() {
   return *tokenizer;
 }
 
+const Tokenizer& mistral() {
+  static const auto tokenizer = load_tokenizer(data_path("mistral-spm-vocab.gguf"));
+  return *tokenizer;
+}
+
 std::shared_ptr<const gguf::File> MetadataFile::open() const {
   gguf::Writer writer;
   for (const auto& [key, value] : values) std::visit([&](const auto& v) { writer.set(key, v); }, value);

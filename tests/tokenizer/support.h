@@ -19,11 +19,14 @@ nlohmann::json read_json(const std::string& path);
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path);
 /// The Qwen3 vocabulary, loaded once.
 const Tokenizer& qwen3();
+/// A part of Mistral 7B's SentencePiece vocabulary, loaded once.
+const Tokenizer& mistral();
 
 /// A GGUF file of metadata alone, written in memory.
 class MetadataFile {
  public:
-  using Value = std::variant<bool, int32_t, std::string, std::vector<std::string>, std::vector<int32_t>>;
+  using Value = std::variant<bool, int32_t, std::string, std::vector<std::string>, std::vector<int32_t>,
+                             std::vector<float>>;
   std::map<std::string, Value> values;
   /// The parsed file; keeps its bytes alive.
   std::shared_ptr<const gguf::File> open() const;

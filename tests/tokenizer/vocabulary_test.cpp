@@ -107,6 +107,22 @@ TEST_CASE("the leading token: added where the file or the kind asks for it, neve
   CHECK(Tokenizer::load(file.open())->encode("ab", {}) == Ids{258, 256});
 }
 
+TEST_CASE("the closing token: added where the file and the caller ask for it, never twice") {
+  MetadataFile file = example();
+  file.values["tokenizer.ggml.eos_token_id"] = int32_t(260);
+  CHECK(Tokenizer::load(file.open())->encode("ab", {.add_eos = true}) == Ids{256});
+  file.values["tokenizer.ggml.add_eos_token"] = true;
+  const auto t = Tokenizer::load(file.open());
+  CHECK(t->encode("ab", {}) == Ids{256});
+  CHECK(t->encode("ab", {.add_eos = true}) == Ids{256, 260});
+  CHECK(t->encode("ab<ctl>x", {.add_eos = true}) == Ids{256, 260});
+  CHECK(t->encode("", {.add_eos = true}) == Ids{260});
+  file.values.erase("tokenizer.ggml.eos_token_id");
+  refuses(
+      file, ErrorCode::bad_model,
+      "tokenizer.ggml.eos_token_id is absent; it is expected because tokenizer.ggml.add_eos_token is true");
+}
+
 TEST_CASE("end tokens: named by the file, and known by their text") {
   CHECK(qwen3().end_tokens() == Ids{151643, 151645});  // the file names 151645 alone
   CHECK(qwen3().is_end(151643));
@@ -178,9 +194,8 @@ TEST_CASE("broken vocabularies are refused, with key, value found and value expe
 
 TEST_CASE("unknown kinds are refused by name") {
   refuses_changed([](Values& v) { v["tokenizer.ggml.model"] = std::string("t5"); }, ErrorCode::unsupported,
-                  "tokenizer.ggml.model = \"t5\"; known is gpt2");
-  refuses_changed([](Values& v) { v["tokenizer.ggml.model"] = std::string("llama"); }, ErrorCode::unsupported,
-                  "tokenizer.ggml.model = \"llama\"; known is gpt2");
+                  "tokenizer.ggml.model = \"t5\"; known are gpt2 (byte-level BPE) and llama (SentencePiece "
+                  "BPE)");
   for (const std::string pre : {"", "default", "qwen", "QWEN2", "deepseek-llm"})
     refuses_changed(
         [&](Values& v) { v["tokenizer.ggml.pre"] = pre; }, ErrorCode::unsupported,
