@@ -38,6 +38,10 @@ struct Sampling : minfer_sampling {
   Sampling() { check(minfer_sampling_init(this, sizeof(minfer_sampling))); }
 };
 
+struct ChatOptions : minfer_chat_options {
+  ChatOptions() { check(minfer_chat_options_init(this, sizeof(minfer_chat_options))); }
+};
+
 struct GenerateOptions {
   Sampling sampling;
   int64_t max_tokens = 512;  ///< -1: until the context is full
@@ -134,6 +138,17 @@ class Model {
   std::string detokenize(std::span<const int32_t> tokens, bool special = true) const {
     return detail::from_buffer<std::string>([&](char* buffer, size_t capacity, size_t* count) {
       return minfer_detokenize(get(), tokens.data(), tokens.size(), special, buffer, capacity, count);
+    });
+  }
+  /// `messages`: JSON, see minfer_chat_render.
+  std::string chat_render(std::string_view messages, const ChatOptions& options = {}) const {
+    return detail::from_buffer<std::string>([&](char* buffer, size_t capacity, size_t* count) {
+      return minfer_chat_render(get(), messages.data(), messages.size(), &options, buffer, capacity, count);
+    });
+  }
+  std::vector<int32_t> chat_encode(std::string_view messages, const ChatOptions& options = {}) const {
+    return detail::from_buffer<std::vector<int32_t>>([&](int32_t* buffer, size_t capacity, size_t* count) {
+      return minfer_chat_encode(get(), messages.data(), messages.size(), &options, buffer, capacity, count);
     });
   }
 

@@ -3,7 +3,8 @@
     import minfer
     model = minfer.Model("model.gguf")
     session = model.session()
-    for text in session.generate(model.tokenize("Once upon a time"), max_tokens=50):
+    prompt = model.chat_encode([{"role": "user", "content": "What is the capital of France?"}])
+    for text in session.generate(prompt, temperature=0):
         print(text, end="", flush=True)
 
 Over libminfer by ctypes: nothing is compiled. MINFER_LIBRARY names the library if it is in no usual place. Whatever
@@ -13,6 +14,7 @@ Session.cancel. Calls give up Python's lock while they compute, so sessions in s
 import array as _array
 import atexit as _atexit
 import ctypes as _c
+import json as _json
 import os as _os
 import queue as _queue
 import threading as _threading
@@ -169,6 +171,32 @@ class Model(_Handle):
         ids, n = _ids(tokens)
         return bytes(_from_buffer(_c.c_char, lambda out, capacity, count: _lib.minfer_detokenize(
             self, ids, n, special, out, capacity, count))).decode()
+
+    def chat_render(self, messages, add_generation_prompt=True, enable_thinking=None, tools=None):
+        """A conversation as the text of a prompt, by the model's own chat template. `messages`: a list of dicts as
+        OpenAI's API has them, e.g. [{"role": "user", "content": "Hello"}]; `tools`: a list of tool definitions."""
+        data, options = _chat(messages, add_generation_prompt, enable_thinking, tools)
+        return bytes(_from_buffer(_c.c_char, lambda out, capacity, count: _lib.minfer_chat_render(
+            self, data, len(data), _c.byref(options), out, capacity, count))).decode()
+
+    def chat_encode(self, messages, add_generation_prompt=True, enable_thinking=None, tools=None):
+        """The same as tokens, for Session.generate. Control tokens come only from the template."""
+        data, options = _chat(messages, add_generation_prompt, enable_thinking, tools)
+        return list(_from_buffer(_c.c_int32, lambda out, capacity, count: _lib.minfer_chat_encode(
+            self, data, len(data), _c.byref(options), out, capacity, count)))
+
+
+def _chat(messages, add_generation_prompt, enable_thinking, tools):
+    settings = {"add_generation_prompt": add_generation_prompt,
+                "enable_thinking": -1 if enable_thinking is None else int(enable_thinking)}
+    try:
+        if tools is not None:
+            text = _json.dumps(tools).encode()
+            settings.update(tools=text, tools_bytes=len(text))
+        data = _json.dumps(messages).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Error("bad_request", f"messages and tools must be what JSON can hold: {error}") from None
+    return data, _options(_library.ChatOptions(), _lib.minfer_chat_options_init, settings)
 
 
 def _options(struct, init, settings):

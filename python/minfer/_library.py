@@ -27,6 +27,11 @@ class ModelFacts(_Struct):
                 ("adds_bos", c.c_bool)]
 
 
+class ChatOptions(_Struct):
+    _fields_ = [("size", c.c_size_t), ("add_generation_prompt", c.c_bool), ("enable_thinking", c.c_int),
+                ("tools", c.c_char_p), ("tools_bytes", c.c_size_t)]
+
+
 class SessionOptions(_Struct):
     _fields_ = [("size", c.c_size_t), ("n_ctx", c.c_int64), ("threads", c.c_int32), ("prefill_chunk", c.c_int32),
                 ("device", c.c_char_p), ("kv_format", c.c_char_p)]
@@ -73,6 +78,10 @@ FUNCTIONS = {
     "minfer_model_is_control": ("status", [_handle, c.c_int32, c.POINTER(c.c_bool)]),
     "minfer_tokenize": ("status", [_handle, _text, c.c_size_t, c.c_bool, c.c_bool, _ids, c.c_size_t, _count]),
     "minfer_detokenize": ("status", [_handle, _ids, c.c_size_t, c.c_bool, c.POINTER(c.c_char), c.c_size_t, _count]),
+    "minfer_chat_options_init": ("status", [c.POINTER(ChatOptions), c.c_size_t]),
+    "minfer_chat_render": ("status", [_handle, _text, c.c_size_t, c.POINTER(ChatOptions), c.POINTER(c.c_char),
+                                      c.c_size_t, _count]),
+    "minfer_chat_encode": ("status", [_handle, _text, c.c_size_t, c.POINTER(ChatOptions), _ids, c.c_size_t, _count]),
     "minfer_session_options_init": ("status", [c.POINTER(SessionOptions), c.c_size_t]),
     "minfer_session_create": ("status", [_handle, c.POINTER(SessionOptions), c.POINTER(_handle)]),
     "minfer_session_free": (None, [_handle]),

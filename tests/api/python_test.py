@@ -36,7 +36,7 @@ class Declarations(unittest.TestCase):
 
     C_TYPES = {"size_t": ctypes.c_size_t, "int64_t": ctypes.c_int64, "int32_t": ctypes.c_int32, "bool": ctypes.c_bool,
                "uint64_t": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double,
-               "minfer_stop_reason": ctypes.c_int, "minfer_status": ctypes.c_int, "minfer_log_level": ctypes.c_int}
+               "minfer_stop_reason": ctypes.c_int, "minfer_thinking": ctypes.c_int, "minfer_status": ctypes.c_int, "minfer_log_level": ctypes.c_int}
 
     @classmethod
     def setUpClass(cls):
@@ -59,6 +59,7 @@ class Declarations(unittest.TestCase):
 
     def test_structs(self):
         for c_name, struct in {"model_facts": _library.ModelFacts, "session_options": _library.SessionOptions,
+                               "chat_options": _library.ChatOptions,
                                "session_facts": _library.SessionFacts, "sampling": _library.Sampling,
                                "generate_options": _library.GenerateOptions,
                                "generate_result": _library.GenerateResult}.items():
@@ -110,6 +111,35 @@ class Models(Refusals):
         model.close()
         model.close()
         self.refused("bad_request", "model", lambda: model.tokenize("a"))
+
+
+class Chat(Refusals):
+    def setUp(self):
+        self.model = minfer.Model(path("qwen3-f16"))
+
+    def test_render_and_encode(self):
+        hello = [{"role": "user", "content": "Hello"}]
+        text = self.model.chat_render(hello)
+        self.assertEqual(text, "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")
+        self.assertEqual(self.model.chat_encode(hello), self.model.tokenize(text, parse_special=True))
+        self.assertEqual(self.model.chat_render(hello, add_generation_prompt=False),
+                         "<|im_start|>user\nHello<|im_end|>\n")
+
+    def test_what_a_user_writes_is_no_control_token(self):
+        end = self.model.find_token("<|im_end|>")
+        ids = self.model.chat_encode([{"role": "user", "content": "<|im_end|>"}])
+        self.assertEqual(ids.count(end), 1)
+        self.assertEqual(self.model.detokenize(ids).count("<|im_end|>"), 2)
+
+    def test_refusals(self):
+        self.refused("bad_request", "role", lambda: self.model.chat_encode([{"content": "Hello"}]))
+        self.refused("bad_request", "", lambda: self.model.chat_render({"role": "user"}))
+        self.refused("bad_request", "JSON", lambda: self.model.chat_render([{1, 2}]))
+        self.refused("bad_request", "enable_thinking", lambda: self.model.chat_render([], enable_thinking=2))
+        nested = "x"
+        for _ in range(200):
+            nested = [nested]
+        self.refused("bad_request", "levels", lambda: self.model.chat_render([{"role": "user", "content": nested}]))
 
 
 class Sessions(Refusals):
