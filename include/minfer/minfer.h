@@ -1,22 +1,26 @@
 /* minfer.h: large language models on your own machine, from C. The one stable interface of minfer.
  *
- * Status    Every call that can fail returns a minfer_status and writes its results only if that is
- * MINFER_OK. minfer_error_message() and minfer_error_hint() then tell this thread what was wrong and what to
- * do. A null pointer where one is needed is MINFER_BAD_REQUEST and named. Nothing aborts, no exception leaves
- * the library. Text      UTF-8, given as a pointer and a number of bytes; it may contain zero bytes and needs
- * none at its end. With 0 bytes the pointer may be null. Paths and names are ordinary C strings. Text from
- * the library is not terminated either, unless it is returned as a plain `const char *`. Results   come in
- * two ways:
- *           - A buffer of yours, with its capacity in elements: `*count` receives how many elements there
- * are. If they do not fit, nothing is written and the call returns MINFER_BUFFER_TOO_SMALL. A null buffer of
- * capacity 0 asks for the count only, and returns MINFER_OK.
- *           - A view of what a handle owns: a pointer and a count. Each function says how long it is valid.
- * Structs   begin with `size`, the size of the struct that the caller was compiled with: fields are only ever
- *           added at the end. The init function fills in the defaults; set what should differ.
- * Threads   A model may be used by any number of threads at once. A session or sampler belongs to one call at
- *           a time: a second one is refused, from whichever thread and also from inside a callback.
- *           Only minfer_session_cancel and minfer_session_clear_cancel may run beside another call. Sessions
- *           do not disturb each other. Handles may be freed in any order; not while a call uses them.
+ * STATUS. Every call that can fail returns a minfer_status and writes its results only if that is MINFER_OK.
+ * minfer_error_message() and minfer_error_hint() then tell this thread what was wrong and what to do. A null
+ * pointer where one is needed is MINFER_BAD_REQUEST and named. Nothing aborts, no exception leaves the
+ * library.
+ *
+ * TEXT is UTF-8, given as a pointer and a number of bytes; it may contain zero bytes and needs none at its
+ * end. With 0 bytes the pointer may be null. Paths and names are ordinary C strings. Text from the library is
+ * not terminated either, unless it is returned as a plain `const char*`.
+ *
+ * RESULTS come in two ways. Into a buffer of yours, with its capacity in elements: `*count` receives how many
+ * elements there are; if they do not fit, nothing is written and the call returns MINFER_BUFFER_TOO_SMALL; a
+ * null buffer of capacity 0 asks for the count only, and returns MINFER_OK. Or as a view of what a handle
+ * owns, a pointer and a count: each function says how long it is valid.
+ *
+ * STRUCTS begin with `size`, the size of the struct that the caller was compiled with: fields are only ever
+ * added at the end. The init function fills in the defaults; set what should differ.
+ *
+ * THREADS. A model may be used by any number of threads at once. A session or sampler belongs to one call at
+ * a time: a second one is refused, from whichever thread and also from inside a callback. Only
+ * minfer_session_cancel and minfer_session_clear_cancel may run beside another call. Sessions do not disturb
+ * each other. Handles may be freed in any order; not while a call uses them.
  */
 #ifndef MINFER_MINFER_H
 #define MINFER_MINFER_H

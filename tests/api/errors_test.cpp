@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "api/support.h"
+#include "api/api_test.h"
 
 using namespace minfer::test;
 

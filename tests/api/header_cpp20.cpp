@@ -3,7 +3,7 @@
 // Then the wrapper; everything it declares is instantiated by results_test.cpp.
 #include <minfer/minfer.hpp>
 
-#include "api/support.h"
+#include "api/api_test.h"
 
 extern "C" int minfer_api_from_c(void);
 

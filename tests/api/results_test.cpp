@@ -1,7 +1,7 @@
 
 #include <cmath>
 
-#include "api/support.h"
+#include "api/api_test.h"
 #include "engine/generate.h"
 #include "minfer/minfer.hpp"
 

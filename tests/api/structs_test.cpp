@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "api/support.h"
+#include "api/api_test.h"
 
 using namespace minfer::test;
 

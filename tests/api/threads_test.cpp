@@ -3,7 +3,7 @@
 #include <mutex>
 #include <thread>
 
-#include "api/support.h"
+#include "api/api_test.h"
 
 using namespace minfer::test;
 
