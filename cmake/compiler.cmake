@@ -18,3 +18,10 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
+
+# One compilation serves the program and the shared library. Hidden symbols keep calls within a library direct.
+if(MINFER_SHARED)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "base/error.h"
 
@@ -25,12 +26,35 @@ std::atomic<LogLevel>& current_level() {
   return level;
 }
 
+/// Recursive: a sink may log, or set another sink.
+struct Sink {
+  std::recursive_mutex mutex;
+  LogSink call;
+};
+
+Sink& current_sink() {
+  static Sink sink;
+  return sink;
+}
+
 }  // namespace
 
 void set_log_level(LogLevel level) { current_level() = level; }
 bool log_enabled(LogLevel level) { return level >= current_level().load(); }
 
+void set_log_sink(LogSink sink) {
+  Sink& current = current_sink();
+  const std::lock_guard lock(current.mutex);
+  current.call = std::move(sink);
+}
+
 void log_line(LogLevel level, std::string_view text) {
+  {
+    Sink& current = current_sink();
+    const std::lock_guard lock(current.mutex);
+    if (const LogSink call = current.call)
+      return call(level, std::string(text));  // a copy: it may be replaced
+  }
   std::string line = level == LogLevel::info ? fmt::format("minfer: {}\n", text)
                                              : fmt::format("minfer: {}: {}\n", level_names[int(level)], text);
   std::fwrite(line.data(), 1, line.size(), stderr);

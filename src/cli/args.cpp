@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/output.h"
 
 namespace minfer::cli {
@@ -214,6 +215,7 @@ std::function<int()> parse_args(int argc, const char* const* argv) {
   add_text_commands(app, chosen);
   add_logits(app, chosen);
   add_cache_commands(app, chosen);
+  add_help(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -96,11 +96,13 @@ struct Sampler::State {
     double total = 0;
     for (double x : w) total += x;
     double left = random.uniform() * total;
+    size_t last = 0;
     for (size_t i = 0; i < w.size(); ++i) {
       left -= w[i];
       if (left < 0) return candidates[i].id;
+      if (w[i] > 0) last = i;
     }
-    return candidates.back().id;  // rounding left a crumb
+    return candidates[last].id;  // rounding left a crumb; it goes to none that is ruled out
   }
 };
 
