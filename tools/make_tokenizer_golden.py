@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/data/tokenizer/smollm2-vocab.gguf and smollm_cases.json.
+"""Makes smollm2-vocab.gguf, smollm_cases.json and word_cases.json in tests/data/tokenizer.
 
     pip install tokenizers
     tools/make_tokenizer_golden.py SmolLM2-135M-Instruct.Q4_1.gguf tests/data/tokenizer
@@ -7,6 +7,7 @@
 The first output is the metadata of the given file (Apache-2.0) without its tensors. The second holds texts with
 their ids, found by the `tokenizers` library (no code of this project takes part) for that vocabulary under every
 pre-tokeniser that the engine knows: SmolLM's own, and the others as a check of their patterns.
+The third holds the lengths of the words that each cuts texts into, which ids need not show.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import pathlib
 import random
 import struct
 
-from reference_tokenizers import Metadata, definitions, reference
+from reference_tokenizers import Metadata, definitions, reference, word_lengths
 
 WRITTEN = [
     "",
@@ -64,7 +65,7 @@ def row(text, ids, decoded):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path, help="a SmolLM2 GGUF file")
-    parser.add_argument("out", type=pathlib.Path, help="folder for the two files")
+    parser.add_argument("out", type=pathlib.Path, help="folder for the three files")
     arguments = parser.parse_args()
     metadata = Metadata(arguments.model.read_bytes())
 
@@ -79,6 +80,11 @@ def main():
         cases[pre] = [row(text, ids, tokenizer.decode(ids, skip_special_tokens=False)) for text, ids in encoded]
     lines = [f'"{pre}": [\n' + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "\n]" for pre, rows in cases.items()]
     (arguments.out / "smollm_cases.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+    words = {pre: [word_lengths(pre, text) for text in WRITTEN] for pre in definitions(aliases=False)}
+    rows = [f'"texts": {json.dumps(WRITTEN)}'] + [f'"{pre}": ' + json.dumps(rows, separators=(",", ":"))
+                                                  for pre, rows in words.items()]
+    (arguments.out / "word_cases.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":

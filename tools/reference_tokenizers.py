@@ -6,6 +6,7 @@ packages are installed.
 """
 
 import dataclasses
+import functools
 import importlib.util
 import json
 import pathlib
@@ -124,6 +125,21 @@ def reference(metadata, name):
         tokenizer.normalizer = normalizers.NFC()
     tokenizer.add_tokens([AddedToken(tokens[i], special=t == CONTROL, normalized=False) for i, t in added])
     return tokenizer
+
+
+@functools.cache
+def words_definition(name):
+    definition = definitions()[name]
+    return definition, definition.pre_tokenizer()
+
+
+def word_lengths(name, text):
+    """Bytes of each word that the pre-tokeniser `name` cuts `text` into."""
+    definition, pre_tokenizer = words_definition(name)
+    if definition.nfc:
+        text = normalizers.NFC().normalize_str(text)
+    # ByteLevel writes every byte as one character.
+    return [len(word) for word, _ in pre_tokenizer.pre_tokenize_str(text)]
 
 
 def byte_alphabet():

@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tokenizer/nfc.h"
 #include "tokenizer/pre_tokenizers.h"
+#include "tokenizer/splitter.h"
 #include "tokenizer/support.h"
 
 using namespace minfer;
@@ -28,6 +30,27 @@ std::vector<std::string> strings(const gguf::File& file, std::string_view key) {
   const auto views = file.get_strings(key);
   REQUIRE(views);
   return {views->begin(), views->end()};
+}
+
+/// The name under which the data has a pre-tokeniser with several.
+std::string canonical(std::string_view pre) {
+  return std::string(pre == "llama3" || pre == "llama-v3" ? "llama-bpe" : pre);
+}
+
+std::vector<size_t> word_lengths(const PreTokenizer& pre, const std::string& raw) {
+  const std::string text = pre.nfc ? nfc(raw) : raw;
+  std::vector<std::string_view> words, pieces;
+  if (!text.empty()) words.push_back(text);
+  for (const std::string_view pattern : pre.patterns) {
+    if (pattern.empty()) continue;
+    pieces.clear();
+    const Splitter splitter(pattern);
+    for (const std::string_view word : words) splitter.split(word, pieces);
+    words.swap(pieces);
+  }
+  std::vector<size_t> lengths;
+  for (const std::string_view word : words) lengths.push_back(word.size());
+  return lengths;
 }
 
 }  // namespace
@@ -56,10 +79,6 @@ TEST_CASE("every pre-tokeniser over SmolLM2's vocabulary: ids and decoded text o
   const auto cases = read_json(data_path("smollm_cases.json"));
   const auto file = gguf::File::open(data_path("smollm2-vocab.gguf"));
   check_rows(*Tokenizer::load(file), cases.at("smollm"));
-  const auto rows_of = [&](const std::string& pre) -> const nlohmann::json& {
-    const bool older_name = pre == "llama3" || pre == "llama-v3";
-    return cases.at(older_name ? "llama-bpe" : pre);
-  };
   for (const PreTokenizer& known : pre_tokenizers()) {
     const std::string pre(known.name);
     CAPTURE(pre);
@@ -72,7 +91,21 @@ TEST_CASE("every pre-tokeniser over SmolLM2's vocabulary: ids and decoded text o
     const auto types = file->get_ints("tokenizer.ggml.token_type");
     REQUIRE(types);
     same_words.values["tokenizer.ggml.token_type"] = std::vector<int32_t>(types->begin(), types->end());
-    check_rows(*Tokenizer::load(same_words.open()), rows_of(pre));
+    check_rows(*Tokenizer::load(same_words.open()), cases.at(canonical(pre)));
+  }
+}
+
+TEST_CASE("every pre-tokeniser cuts texts into the words that the tokenizers library finds") {
+  const auto cases = read_json(data_path("word_cases.json"));
+  const auto texts = cases.at("texts").get<std::vector<std::string>>();
+  REQUIRE(texts.size() > 150);
+  for (const PreTokenizer& pre : pre_tokenizers()) {
+    CAPTURE(pre.name);
+    const auto& rows = cases.at(canonical(pre.name));
+    for (size_t i = 0; i < texts.size(); ++i) {
+      CAPTURE(texts[i]);
+      CHECK(word_lengths(pre, texts[i]) == rows[i].get<std::vector<size_t>>());
+    }
   }
 }
 

@@ -14,8 +14,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "gguf/writer.h"
+#include "tokenizer/nfc.h"
+#include "tokenizer/pre_tokenizers.h"
+#include "tokenizer/splitter.h"
 #include "tokenizer/tokenizer.h"
 
 using namespace minfer;
@@ -39,6 +43,25 @@ void encode_lines(const Tokenizer& tokenizer) {
     const std::string text = nlohmann::json::parse(line);
     const auto ids = tokenizer.encode(text, {.add_bos = false, .parse_special = true});
     std::cout << fmt::format("[{}]\n", fmt::join(ids, ","));
+  }
+}
+
+void split_lines(const PreTokenizer& pre) {
+  std::vector<Splitter> splitters;
+  for (const std::string_view pattern : pre.patterns)
+    if (!pattern.empty()) splitters.emplace_back(pattern);
+  for (std::string line; std::getline(std::cin, line);) {
+    const std::string raw = nlohmann::json::parse(line);
+    const std::string text = pre.nfc ? nfc(raw) : raw;
+    std::vector<std::string_view> words{text}, pieces;
+    for (const Splitter& splitter : splitters) {
+      pieces.clear();
+      for (const std::string_view word : words) splitter.split(word, pieces);
+      words.swap(pieces);
+    }
+    std::vector<size_t> lengths;
+    for (const std::string_view word : words) lengths.push_back(word.size());
+    std::cout << fmt::format("[{}]\n", fmt::join(lengths, ","));
   }
 }
 
@@ -75,8 +98,12 @@ int main(int argc, char** argv) {
     print_unassigned();
     return 0;
   }
+  if (argc == 3 && std::string(argv[1]) == "--split") {
+    split_lines(pre_tokenizer(argv[2]));
+    return 0;
+  }
   if (argc < 2 || argc > 3) {
-    std::cerr << "usage: encode_lines VOCABULARY.gguf [PRE] | --unassigned\n";
+    std::cerr << "usage: encode_lines VOCABULARY.gguf [PRE] | --split PRE | --unassigned\n";
     return 2;
   }
   encode_lines(*load(argv[1], argc == 3 ? argv[2] : ""));

@@ -28,7 +28,7 @@ try:
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2 as model_pb2
 
-    from reference_tokenizers import CONTROL, UNKNOWN, USER_DEFINED, Metadata, byte_alphabet, check_sources, definitions, reference
+    from reference_tokenizers import CONTROL, UNKNOWN, USER_DEFINED, Metadata, byte_alphabet, check_sources, definitions, reference, word_lengths
 except ImportError as error:
     print(f"tokenizer_oracle: skipped: {error} (pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf)")
     sys.exit(SKIPPED)
@@ -147,6 +147,10 @@ def main():
     wrong = check_sources()
     for name in definitions(aliases=arguments.only is not None):
         if arguments.only in (None, name):
+            # Words first: a difference in them need not show in the ids of a vocabulary.
+            wrong += compare(f"{name}, words", arguments.program, ["--split", name],
+                             lambda batch, n=name: [word_lengths(n, text) for text in batch],
+                             Texts(arguments.seed + 2, words, blocks), arguments.count)
             # The pattern under test, with a vocabulary that has merges of every kind.
             encoder = reference(metadata, name)
             wrong += compare(name, arguments.program, [str(DATA / "smollm2-vocab.gguf"), name],
