@@ -1,4 +1,5 @@
 """The cache: list, rm, names, and two processes at once."""
+import hashlib
 import json
 import os
 import signal
@@ -76,6 +77,8 @@ class Cache(DownloadTest):
         seeds = {"o/r": 1, "O/r": 2, "o/R": 3, "o_r/x": 4, "o/r_x": 5}
         paths = {self.pull(repository, seed=seed) for repository, seed in seeds.items()}
         self.assertEqual(len({path.lower() for path in paths}), len(seeds))
+        self.assertEqual(self.names(), ["m"] * len(seeds))
+        self.assertEqual({path for path in paths if os.path.exists(path)}, paths)  # none took another's place
 
     def test_rm_never_leaves_the_cache(self):
         outside = os.path.join(self.scratch.name, "precious.gguf")
@@ -118,7 +121,10 @@ class Cache(DownloadTest):
         outside = os.path.join(self.scratch.name, "outside.gguf")
         with open(outside, "wb") as file:
             file.write(gguf(seed=1))
-        for change in ({"files": []}, {"files": [dict(good["files"][0], name="../../../../outside.gguf")]},
+        climbing = dict(good["files"][0], name="../../../../outside.gguf")
+        version = hashlib.sha256(f"{climbing['name']}\n{climbing['size']}\n{climbing['sha256']}\n".encode()).hexdigest()[:12]
+        os.mkdir(os.path.join(os.path.dirname(record), version))  # so that the name leads somewhere
+        for change in ({"files": []}, {"files": [climbing]},
                        {"files": [dict(good["files"][0], size=5)]}, {"files": 3}, {"source": 3}):
             with open(record, "w") as file:
                 json.dump(dict(good, **change), file)

@@ -33,6 +33,7 @@ class Choice(DownloadTest):
         self.assert_takes(":F16", "Some-Model.f16.gguf")
         self.assert_takes(":Q8_0", "some_model_q8_0.gguf")
         self.assert_lists(":Q4_K", *self.names)  # no part of a name counts
+        self.assert_lists(":Q4_XS", *self.names)  # nor the end of IQ4_XS
         self.assert_lists(":Q5_0", *self.names)
 
     def test_quantisation_before_a_suffix(self):

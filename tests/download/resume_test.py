@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import threading
+import time
 import unittest
 
 from gguf_bytes import gguf_of_size
@@ -199,6 +200,7 @@ class Killed(DownloadTest):
         self.assertTrue(self.server.at_gate.wait(TIMEOUT_S))
         while self.partial_bytes() < CHECKPOINT:
             self.assertIsNone(process.poll())
+            time.sleep(0.02)
         if number == signal.SIGKILL:
             self.wait_for_checkpoint()
         process.send_signal(number)
@@ -210,12 +212,15 @@ class Killed(DownloadTest):
         return process.returncode, err
 
     def wait_for_checkpoint(self):
-        while True:
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline:
             for folder, _, names in os.walk(os.path.join(self.cache, "partial")):
                 if "m.gguf.json" in names:
                     with open(os.path.join(folder, "m.gguf.json")) as file:
                         if json.load(file)["bytes"] >= CHECKPOINT:
                             return
+            time.sleep(0.02)
+        self.fail("no checkpoint was made")
 
     def assert_goes_on(self, source, at_least):
         result = self.minfer("pull", source)
