@@ -327,7 +327,7 @@ def python_render(env, case):
 
 # Python works these out when they are gone over, and a slice of a constant that has none when it compiles.
 LAZY = re.compile(r"Can only get item pairs|object is not iterable|cannot be sliced|slice indices")
-OUT_OF_SCOPE = re.compile(r" at 0x[0-9a-f]{6,}|<generator object|dict_(keys|values|items)\(\[.*Undefined")
+OUT_OF_SCOPE = re.compile(r"0x[0-9a-f]{6,}|<built-in method|<generator object|dict_(keys|values|items)\(\[.*Undefined")
 
 
 def generate(generator, env):
