@@ -54,8 +54,8 @@ void check_family(const std::string& name, const nlohmann::ordered_json& family)
 }  // namespace
 
 TEST_CASE("Qwen3's template") {
-  for (const auto& [name, family] : read_json(std::string(MINFER_TEST_DATA_DIR) + "/chat/qwen3.json").items())
-    check_family(name, family);
+  const auto families = read_json(std::string(MINFER_TEST_DATA_DIR) + "/chat/qwen3.json");
+  for (const auto& [name, family] : families.items()) check_family(name, family);
 }
 
 TEST_CASE("templates of other families") {
@@ -64,6 +64,6 @@ TEST_CASE("templates of other families") {
     MESSAGE("skipped: MINFER_TEST_DATA names no folder with chat_cases.json");
     return;
   }
-  for (const auto& [name, family] : read_json(std::string(folder) + "/chat_cases.json").items())
-    check_family(name, family);
+  const auto families = read_json(std::string(folder) + "/chat_cases.json");
+  for (const auto& [name, family] : families.items()) check_family(name, family);
 }

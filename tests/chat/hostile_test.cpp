@@ -109,7 +109,7 @@ TEST_CASE("hostile templates end in an Error with a place, in bounded time and m
 
 TEST_CASE("errors name line and column, in characters") {
   CHECK(refusal("line one\n  \u00e9\u00e9 {{ 1 + 'a' }}") ==
-        "bad_model: chat template, line 2, column 10: unsupported operand type(s) for +: 'int' and 'str'");
+        "bad_model: chat template, line 2, column 11: unsupported operand type(s) for +: 'int' and 'str'");
   CHECK(refusal("{% if x %}").find("line 1, column 11") != std::string::npos);
   CHECK(refusal("{{ x | nofilter }}").find("line 1, column 8: no filter named 'nofilter'") != std::string::npos);
   CHECK(refusal("\n{{ x is notest }}").find("line 2, column 6: no test named 'notest'") != std::string::npos);

@@ -67,17 +67,19 @@ Value dictsort(Runtime& runtime, const Value& input, const Arguments& arguments)
   return runtime.list(std::move(sorted));
 }
 
-/// What `sort` compares: the item, one attribute, or several with commas between them.
+/// What `sort` compares: a list of the item, of one attribute, or of several with commas between them. (As a list,
+/// so that values without an order may be there as long as they are equal.)
 Value sort_key(Runtime& runtime, const Value& item, const Value* attribute, bool case_sensitive) {
-  const auto adjusted = [&](const Value& value) { return case_sensitive ? value : without_case(runtime, value); };
-  if (!attribute || attribute->is_none()) return adjusted(item);
-  if (!attribute->is_string() || attribute->str().bytes.find(',') == std::string::npos)
-    return adjusted(attribute_of(runtime, item, *attribute));
   Items keys(runtime);
+  const auto add = [&](const Value& value) { keys.add(case_sensitive ? value : without_case(runtime, value)); };
+  if (!attribute || !attribute->is_string()) {
+    add(attribute ? attribute_of(runtime, item, *attribute) : item);
+    return runtime.list(std::move(keys));
+  }
   const std::string& names = attribute->str().bytes;
   for (size_t begin = 0; begin <= names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
-    keys.add(adjusted(attribute_of(runtime, item, runtime.text(std::string_view(names).substr(begin, end - begin)))));
+    add(attribute_of(runtime, item, runtime.text(std::string_view(names).substr(begin, end - begin))));
     begin = end + 1;
   }
   return runtime.list(std::move(keys));

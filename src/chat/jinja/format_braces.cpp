@@ -138,6 +138,8 @@ StrPtr format_integer_spec(Runtime& runtime, const Value& value, const Spec& spe
 
 StrPtr format_text_spec(Runtime& runtime, const StrPtr& text, const Spec& spec) {
   if (spec.type != 0 && spec.type != 's') fail_type(runtime, spec, "str");
+  if (spec.grouping) runtime.fail(fmt::format("Cannot specify '{}' with 's'.", spec.grouping));
+  if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
   if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
   if (spec.align == '=' && spec.fill != "0") runtime.fail("'=' alignment not allowed in string format specifier");
   TextBuilder cut(runtime);

@@ -10,7 +10,7 @@ void add_characters(Runtime& runtime, const Str& str, Items& items) {
     const size_t end = at + char_bytes(str.bytes[at]);
     TextBuilder builder(runtime);
     builder.append(str, at, end);
-    items.add(builder.finish(str.markup));
+    items.add(builder.finish());  // of markup too: Python's iterator gives plain strings
     at = end;
   }
 }
