@@ -14,7 +14,10 @@ Entry read_fenced(LineSource& source, std::string line) {
     const bool closed = line.ends_with(fence);
     if (closed) line.resize(line.size() - fence.size());
     const bool fence_alone = line.empty() && (first || closed);  // on a line of its own it adds none
-    if (!fence_alone) text += (text.empty() ? "" : "\n") + line;
+    if (!fence_alone) {
+      if (!first && !text.empty()) text += '\n';
+      text += line;
+    }
     if (closed) break;
     Line next = source.read(next_prompt);
     if (next.kind == Line::Kind::interrupted) return {Entry::Kind::interrupted, {}};
