@@ -71,13 +71,13 @@ class Chat(unittest.TestCase):
 
     def test_messages_of_several_lines(self):
         saved = self.path("chat.json")
-        result = chat(['"""', "/help me", 'a "quoted" line', '"""', "one \\", "two", '"""three"""', f"/save {saved}"],
+        result = chat(['"""', "", "/help me", 'a "quoted" line', '"""', "one \\", "two", '"""three"""', f"/save {saved}"],
                       "-n", 1)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(saved) as file:
             messages = json.load(file)
         self.assertEqual([m["content"] for m in messages if m["role"] == "user"],
-                         ['/help me\na "quoted" line', "one \ntwo", "three"])
+                         ['\n/help me\na "quoted" line', "one \ntwo", "three"])
 
     def test_regen_saving_and_loading(self):
         saved = self.path("chat.json")
