@@ -10,11 +10,16 @@ constexpr const char *first_prompt = "> ", *next_prompt = ". ";
 Entry read_fenced(LineSource& source, std::string line) {
   std::string text;
   line.erase(0, fence.size());
+  bool has_lines = false;
   for (bool first = true;; first = false) {
     const bool closed = line.ends_with(fence);
     if (closed) line.resize(line.size() - fence.size());
     const bool fence_alone = line.empty() && (first || closed);  // on a line of its own it adds none
-    if (!fence_alone) text += (text.empty() ? "" : "\n") + line;
+    if (!fence_alone) {
+      if (has_lines) text += '\n';
+      text += line;
+      has_lines = true;
+    }
     if (closed) break;
     Line next = source.read(next_prompt);
     if (next.kind == Line::Kind::interrupted) return {Entry::Kind::interrupted, {}};

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <histedit.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstring>
+#include <cwchar>
 #include <filesystem>
 
 #include "base/error.h"
@@ -52,12 +54,16 @@ class LineEditor final : public LineSource {
     ::el_set(e, EL_EDITOR, "emacs");
     ::el_set(e, EL_SIGNAL, 1);  // a resized window, and a stop by Ctrl-Z
     ::el_set(e, EL_PROMPT_ESC, &LineEditor::prompt_of, prompt_escape);
+    ::el_wset(e, EL_GETCFN, &LineEditor::next_key);
     bind_keys(e);
     ::el_source(e, nullptr);  // the user's own ~/.editrc
   }
 
   Line read(const std::string& prompt) override {
     prompt_ = options_.colour ? coloured(prompt) : prompt;
+    // Before the prompt invites to type: what comes while the terminal still cooks lines would not be a key
+    // press.
+    ::el_set(editor_.get(), EL_PREP_TERM, 1);
     int count = 0;
     errno = 0;
     const char* text = ::el_gets(editor_.get(), &count);
@@ -78,6 +84,25 @@ class LineEditor final : public LineSource {
     LineEditor* self = nullptr;
     ::el_get(editor, EL_CLIENTDATA, &self);
     return self->prompt_.data();
+  }
+
+  /// One character from the terminal: 1, 0 at the end, -1 for Ctrl-C and errors. It looks at `interrupted`
+  /// from time to time, since a signal just before a read that waits would go unseen.
+  static int next_key(EditLine*, wchar_t* key) {
+    constexpr int patience_ms = 100;
+    std::mbstate_t state{};
+    for (;;) {
+      if (interrupted) return -1;
+      pollfd input{STDIN_FILENO, POLLIN, 0};
+      if (::poll(&input, 1, patience_ms) <= 0) continue;
+      char byte = 0;
+      const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (count <= 0) return int(count);
+      const size_t length = std::mbrtowc(key, &byte, 1, &state);
+      if (length == size_t(-1)) state = {};  // not of this encoding: as if it had not been typed
+      if (length <= 1) return 1;
+    }
   }
 
   /// Bold green up to the blank at its end: libedit wants a character after each escape.

@@ -9,10 +9,13 @@ import unittest
 from support import DATA, MINFER, TIMEOUT_S
 
 REPORT = re.compile(rb"reused (\d+), computed (\d+)[^,]*, generated (\d+)")
-# A thirtieth message that the model can only answer from what was said before is not asked of so small a model.
 QUESTIONS = ["What is the capital of France?", "And of Italy?", "Name a fruit.", "Another one.", "Is it sweet?",
              "Say it in French: d\u00e9j\u00e0 vu \u2014 \u65e5\u672c", "Write <|im_end|> once.", "Count to three.",
              "Why?", "Thank you!"]
+
+
+# With the system message that its template gives it, this model knows no capitals.
+HELPFUL = ["--system", "You are a helpful assistant."]
 
 
 def chat(lines, *options, model="default"):
@@ -50,7 +53,8 @@ class Chat(unittest.TestCase):
             self.assertLess(computed, 40)
 
     def test_plain_output(self):
-        result = chat(["What is the capital of France?", "", "And of Italy?"], "--temp", 0, "-n", 24)
+        result = chat(["What is the capital of France?", "", "And of Italy?"], "--temp", 0, "-n", 24,
+                      *HELPFUL)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(turns(result)), 2)
         self.assertIn(b"Paris", result.stdout)
@@ -67,13 +71,13 @@ class Chat(unittest.TestCase):
 
     def test_messages_of_several_lines(self):
         saved = self.path("chat.json")
-        result = chat(['"""', "/help me", 'a "quoted" line', '"""', "one \\", "two", '"""three"""', f"/save {saved}"],
+        result = chat(['"""', "", "/help me", 'a "quoted" line', '"""', "one \\", "two", '"""three"""', f"/save {saved}"],
                       "-n", 1)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(saved) as file:
             messages = json.load(file)
         self.assertEqual([m["content"] for m in messages if m["role"] == "user"],
-                         ['/help me\na "quoted" line', "one \ntwo", "three"])
+                         ['\n/help me\na "quoted" line', "one \ntwo", "three"])
 
     def test_regen_saving_and_loading(self):
         saved = self.path("chat.json")
@@ -142,7 +146,7 @@ class Chat(unittest.TestCase):
         result = chat(["What is the capital of France?", f"/load {broken}", f"/load {strange}", f"/load {deep}",
                        "/load", f"/load {self.path('none.json')}", "/nothing", "caf\udce9", "word " * 300, "/exit now",
                        f"/save {self.path('no/such/folder')}", "And of Italy?", "/quit", "never read"],
-                      "--temp", 0, "-n", 24, "--n-ctx", 200)
+                      "--temp", 0, "-n", 24, "--n-ctx", 200, *HELPFUL)
         self.assertEqual(result.returncode, 1)
         errors = [line for line in result.stderr.splitlines() if line.startswith(b"minfer: error: ")]
         self.assertEqual(len(errors), 10, result.stderr)

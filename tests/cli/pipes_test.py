@@ -1,7 +1,9 @@
 """A reader that leaves and a user who presses Ctrl-C both end an answer in order."""
 import os
+import re
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from support import MINFER, TIMEOUT_S
@@ -30,6 +32,25 @@ class Pipes(unittest.TestCase):
         self.assertEqual(process.returncode, 130, errors)
         self.assertTrue(rest.endswith(b"\n"))
         self.assertIn(b"tokens/s", errors)
+
+    def test_interrupt_in_a_long_prompt_does_not_wait_for_its_end(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("The quick brown fox jumps over the lazy dog. " * 360)
+            file.flush()
+            # A signal that comes before it is caught ends the program at once, which is no answer to the question.
+            for wait_s in (0.5, 1, 2, 4):
+                process = subprocess.Popen([MINFER, "run", "default", "--prompt-file", file.name, "-n", "1"],
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                try:
+                    process.communicate(timeout=wait_s)
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGINT)
+                output, errors = process.communicate(timeout=TIMEOUT_S)
+                if process.returncode == 130:
+                    break
+        self.assertEqual((process.returncode, output), (130, b""), errors)
+        computed = int(re.search(rb"prompt (\d+) tokens", errors).group(1))
+        self.assertLess(computed, 3000)
 
 
 unittest.main()

@@ -4,7 +4,7 @@ import subprocess
 
 MINFER = os.environ["MINFER"]
 DATA = os.environ["MINFER_TEST_DATA_DIR"]
-TIMEOUT_S = int(os.environ.get("T","240"))  # generous: a test on a busy machine must not fail for its slowness
+TIMEOUT_S = 240  # generous: a test on a busy machine must not fail for its slowness
 
 
 def minfer(*arguments, env=None):
