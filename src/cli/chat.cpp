@@ -58,19 +58,22 @@ class Chat {
         source_(make_source(terminal_)) {}
 
   int run() {
-    terminal_.typed ? catch_every_interrupt() : catch_first_interrupt();
+    if (terminal_.typed) catch_every_interrupt();
     while (!left_) {
       if (terminal_.typed) forget_interrupt();
       const Entry entry = read_entry(*source_);
       if (entry.kind == Entry::Kind::end) break;
       if (entry.kind == Entry::Kind::interrupted) continue;
+      if (!terminal_.typed) catch_first_interrupt();
       try {
         perform(entry);
       } catch (const Error& error) {
         print_error(harmless(error.what()), error.hint);
         failed_ = true;
       }
-      if (!terminal_.typed && interrupted) return exit_interrupted;
+      if (terminal_.typed) continue;
+      catch_no_interrupt();  // while it waits for a line there is no answer to end
+      if (interrupted) return exit_interrupted;
     }
     // Who types has seen each error and gone on; a script learns of them at the end.
     return failed_ && !terminal_.typed ? exit_error : exit_ok;

@@ -31,6 +31,8 @@ std::atomic<bool> interrupted = false;
 
 void catch_first_interrupt() { handle(note_first, unsigned(SA_RESETHAND) | unsigned(SA_RESTART)); }
 
+void catch_no_interrupt() { handle(SIG_DFL, 0); }
+
 void catch_every_interrupt() { handle(note_each, 0); }
 
 void forget_interrupt() {

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -175,6 +176,32 @@ class Chat(unittest.TestCase):
         self.assertEqual(process.wait(TIMEOUT_S), 0)
         process.stdin.close()
         process.stderr.close()
+
+    def test_interrupt_ends_the_program_with_its_answer(self):
+        def start():
+            process = subprocess.Popen([MINFER, "chat", "default", "-n", "2000"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            return process
+
+        process = start()
+        process.stdin.write(b"Tell me a very long story.\nAnother one.\n")
+        process.stdin.flush()
+        os.read(process.stdout.fileno(), 1)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn(b"; stopped", errors)
+        self.assertTrue(output.endswith(b"\n"))
+        # While it waits for a line, there is nothing to end but itself.
+        process = start()
+        process.stdin.write(b"/system\n")
+        process.stdin.flush()
+        while not process.stderr.readline().startswith(b"There is no system message"):
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=TIMEOUT_S)
+        self.assertIn(process.returncode, (130, -signal.SIGINT))
 
     def test_usage(self):
         golden = os.path.join(DATA, "golden", "llama-f16.gguf")
