@@ -213,6 +213,7 @@ std::function<int()> parse_args(int argc, const char* const* argv) {
   info_command->add_flag("--json", i->json, "Everything as one JSON object");
   add_bench(app, chosen);
   add_text_commands(app, chosen);
+  add_render(app, chosen);
   add_logits(app, chosen);
   add_cache_commands(app, chosen);
   add_help(app, chosen);

@@ -56,6 +56,7 @@ class Errors(unittest.TestCase):
         with open(os.path.join(DATA, "golden", "llama-f16.gguf"), "rb") as file:
             content = file.read()
         with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
+            content = content.replace(b"tokenizer.chat_template", b"tokenizer.other_templat")
             file.write(content.replace(b"<|im_start|>", b"<|my_start|>"))
             file.flush()
             self.assert_error(minfer("run", file.name, "x"), 1, "<|im_start|>", "--raw")

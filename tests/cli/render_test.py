@@ -69,8 +69,12 @@ class Render(unittest.TestCase):
         self.assert_error(render(HELLO, "--options", '{"enable_thinking": 1}'), "enable_thinking")
 
     def test_the_fallback_is_said(self):
-        model = os.path.join(DATA, "golden", "llama-f16.gguf")
-        result = render(HELLO, model=model)
+        with open(os.path.join(DATA, "golden", "llama-f16.gguf"), "rb") as file:
+            content = file.read()
+        with tempfile.NamedTemporaryFile(suffix=".gguf") as file:
+            file.write(content.replace(b"tokenizer.chat_template", b"tokenizer.other_templat"))
+            file.flush()
+            result = render(HELLO, model=file.name)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.decode(), "<|im_start|>user\nHi \u00e9\n<|im_end|>\n<|im_start|>assistant\n")
         self.assertIn(b"ChatML: the file has no template", result.stderr)
