@@ -13,7 +13,8 @@ GAP_TOLERANCE = 0.6
 
 class Answers(unittest.TestCase):
     def test_paris(self):
-        result = minfer("run", "default", "What is the capital of France?", "--temp", 0, "-n", 24)
+        result = minfer("run", "default", "What is the capital of France?", "--temp", 0, "-n", 24,
+                        "--system", "You are a helpful assistant.")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(b"Paris", result.stdout)
         self.assertNotIn(b"<|im_end|>", result.stdout)
