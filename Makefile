@@ -11,7 +11,7 @@ run:
 	@scripts/install-deps.sh build
 	@cmake --preset release -DMINFER_TESTS=OFF -DMINFER_BENCH=OFF >build.log 2>&1 || { cat build.log >&2; exit 1; }
 	@cmake --build build --target minfer --parallel $(JOBS) >&2
-	@build/bin/minfer run default --temp 0 -- "$$PROMPT"
+	@build/bin/minfer run default --temp 0 --system "You are a helpful assistant." -- "$$PROMPT"
 
 build:
 	scripts/install-deps.sh build
