@@ -23,21 +23,26 @@ std::string position(std::string_view text, size_t byte) {
 nlohmann::ordered_json parse_json(std::string_view text, std::string_view what) {
   using Json = nlohmann::ordered_json;
   if (text.size() > max_json_bytes)
-    throw Error(ErrorCode::bad_request, fmt::format("{}: more than {} MiB of JSON", what, max_json_bytes >> 20));
+    throw Error(ErrorCode::bad_request,
+                fmt::format("{}: more than {} MiB of JSON", what, max_json_bytes >> 20));
   std::array<size_t, max_json_depth + 1> keys{};  // of the object open at each level
   const auto check_limits = [&](int depth, Json::parse_event_t event, Json&) {
-    const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    const bool opens =
+        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
     if (opens && depth >= max_json_depth)
-      throw Error(ErrorCode::bad_request, fmt::format("{}: JSON of more than {} levels", what, max_json_depth));
+      throw Error(ErrorCode::bad_request,
+                  fmt::format("{}: JSON of more than {} levels", what, max_json_depth));
     if (event == Json::parse_event_t::object_start) keys[size_t(depth) + 1] = 0;
     if (event == Json::parse_event_t::key && ++keys[size_t(depth)] > max_json_keys)
-      throw Error(ErrorCode::bad_request, fmt::format("{}: a JSON object of more than {} keys", what, max_json_keys));
+      throw Error(ErrorCode::bad_request,
+                  fmt::format("{}: a JSON object of more than {} keys", what, max_json_keys));
     return true;
   };
   try {
     return Json::parse(text.begin(), text.end(), check_limits);
   } catch (const Json::parse_error& error) {
-    throw Error(ErrorCode::bad_request, fmt::format("{}: no JSON: a mistake at {}", what, position(text, error.byte)),
+    throw Error(ErrorCode::bad_request,
+                fmt::format("{}: no JSON: a mistake at {}", what, position(text, error.byte)),
                 "check quotes, commas and brackets there");
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::bad_request, fmt::format("{}: JSON that cannot be read: {}", what, error.what()));

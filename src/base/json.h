@@ -13,8 +13,8 @@ inline constexpr size_t max_json_keys = 16'384;
 inline constexpr size_t max_json_bytes = size_t(256) << 20;
 
 /// JSON from a file, a request or a model; keys keep their order. All such text is parsed here and nowhere
-/// else. `what` names it in messages. Throws Error{bad_request} for text that is no JSON, with line and column,
-/// and for more than max_json_depth levels, max_json_keys keys or max_json_bytes.
+/// else. `what` names it in messages. Throws Error{bad_request} for text that is no JSON, with line and
+/// column, and for more than max_json_depth levels, max_json_keys keys or max_json_bytes.
 nlohmann::ordered_json parse_json(std::string_view text, std::string_view what);
 
 /// The same, nothing where that throws.
