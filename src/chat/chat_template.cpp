@@ -25,7 +25,8 @@ class ParsedTemplate final : public ChatTemplate {
         is_fallback_(!is_own),
         takes_parts_(probe_parts()) {}
 
-  std::vector<Piece> render(const nlohmann::ordered_json& messages, const RenderOptions& options) const override {
+  std::vector<Piece> render(const nlohmann::ordered_json& messages,
+                            const RenderOptions& options) const override {
     return render_normalised(normalise_messages(messages, takes_parts_), options);
   }
   std::string_view origin() const override { return origin_; }
@@ -33,7 +34,8 @@ class ParsedTemplate final : public ChatTemplate {
   bool is_fallback() const override { return is_fallback_; }
 
  private:
-  std::vector<Piece> render_normalised(const nlohmann::ordered_json& messages, const RenderOptions& options) const;
+  std::vector<Piece> render_normalised(const nlohmann::ordered_json& messages,
+                                       const RenderOptions& options) const;
   bool probe_parts() const;
 
   std::unique_ptr<const jinja::Program> program_;
@@ -59,7 +61,8 @@ std::vector<Piece> ParsedTemplate::render_normalised(const nlohmann::ordered_jso
   jinja::Runtime runtime(program_->source, limits, options.current_time);
   std::vector<std::pair<std::string, jinja::Value>> variables;
   variables.emplace_back("messages", message_values(runtime, messages));
-  // None and not undefined where there are no tools: templates ask both ways, as their first engine passes it.
+  // None and not undefined where there are no tools: templates ask both ways, as their first engine passes
+  // it.
   variables.emplace_back("tools", jinja::from_json(runtime, options.tools));
   variables.emplace_back("documents", jinja::Value());
   variables.emplace_back("add_generation_prompt", options.add_generation_prompt);
@@ -83,14 +86,15 @@ bool ParsedTemplate::probe_parts() const {
   const nlohmann::ordered_json messages = {{{"role", "user"}, {"content", content}}};
   try {
     const std::string text = joined(render_normalised(messages, {}));
-    return text.find(first) != text.npos && text.find(second) != text.npos && text.find("'text'") == text.npos &&
-           text.find("\"text\"") == text.npos;
+    return text.find(first) != text.npos && text.find(second) != text.npos &&
+           text.find("'text'") == text.npos && text.find("\"text\"") == text.npos;
   } catch (const Error&) {
     return false;
   }
 }
 
-bool has_control_token(const std::vector<std::string_view>& texts, const std::vector<int64_t>& types, std::string_view wanted) {
+bool has_control_token(const std::vector<std::string_view>& texts, const std::vector<int64_t>& types,
+                       std::string_view wanted) {
   constexpr int64_t control = 3;
   for (size_t i = 0; i < texts.size(); ++i)
     if (texts[i] == wanted) return i < types.size() && types[i] == control;
@@ -116,7 +120,8 @@ std::optional<std::string> special_text(const gguf::File& file, const std::strin
 
 }  // namespace
 
-std::shared_ptr<const ChatTemplate> ChatTemplate::parse(std::string source, SpecialTexts specials, std::string origin) {
+std::shared_ptr<const ChatTemplate> ChatTemplate::parse(std::string source, SpecialTexts specials,
+                                                        std::string origin) {
   return std::make_shared<ParsedTemplate>(std::move(source), std::move(specials), std::move(origin), true);
 }
 
@@ -126,8 +131,8 @@ std::shared_ptr<const ChatTemplate> ChatTemplate::load(const gguf::File& file) {
   if (const auto source = file.get_string("tokenizer.chat_template"))
     return parse(std::string(*source), std::move(specials), "the model's own template");
   require_chatml_tokens(file);
-  return std::make_shared<ParsedTemplate>(std::string(chatml), std::move(specials), "ChatML: the file has no template",
-                                          false);
+  return std::make_shared<ParsedTemplate>(std::string(chatml), std::move(specials),
+                                          "ChatML: the file has no template", false);
 }
 
 std::string joined(std::span<const Piece> pieces) {

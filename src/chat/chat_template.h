@@ -13,8 +13,8 @@
 
 namespace minfer::chat {
 
-/// A stretch of a rendered chat. `trusted`: the template wrote it, so control tokens in it are control tokens;
-/// what users and tools wrote is not trusted and stays plain text, however it is spelled.
+/// A stretch of a rendered chat. `trusted`: the template wrote it, so control tokens in it are control
+/// tokens; what users and tools wrote is not trusted and stays plain text, however it is spelled.
 struct Piece {
   std::string text;
   bool trusted;
@@ -30,12 +30,13 @@ struct RenderOptions {
 /// From messages to a prompt: the template of a model, parsed. Immutable; safe from any thread.
 class ChatTemplate {
  public:
-  /// The template in `tokenizer.chat_template`; where there is none, ChatML, if the vocabulary has its control
-  /// tokens, else Error{unsupported}. Works on a file without tensors. Throws Error{bad_model} with line and
-  /// column for a template that cannot be parsed.
+  /// The template in `tokenizer.chat_template`; where there is none, ChatML, if the vocabulary has its
+  /// control tokens, else Error{unsupported}. Works on a file without tensors. Throws Error{bad_model} with
+  /// line and column for a template that cannot be parsed.
   static std::shared_ptr<const ChatTemplate> load(const gguf::File& file);
 
-  /// What a template may print besides the messages: the texts of the vocabulary's own tokens, if it has them.
+  /// What a template may print besides the messages: the texts of the vocabulary's own tokens, if it has
+  /// them.
   struct SpecialTexts {
     std::optional<std::string> bos, eos, unk, pad;
   };
@@ -45,10 +46,10 @@ class ChatTemplate {
 
   virtual ~ChatTemplate() = default;
 
-  /// `messages`: array of OpenAI-style objects (role, content, tool_calls, …), see messages.h. The pieces' texts
-  /// joined are the prompt; neighbours differ in `trusted`. Throws Error{bad_request} for messages that cannot
-  /// be used, naming index and field, and where the template itself refuses (raise_exception), with its words;
-  /// Error{bad_model} with line and column where the template fails or exceeds a limit.
+  /// `messages`: array of OpenAI-style objects (role, content, tool_calls, …), see messages.h. The pieces'
+  /// texts joined are the prompt; neighbours differ in `trusted`. Throws Error{bad_request} for messages that
+  /// cannot be used, naming index and field, and where the template itself refuses (raise_exception), with
+  /// its words; Error{bad_model} with line and column where the template fails or exceeds a limit.
   virtual std::vector<Piece> render(const nlohmann::ordered_json& messages,
                                     const RenderOptions& options) const = 0;
 

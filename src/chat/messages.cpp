@@ -12,18 +12,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(size_t index, std::string_view field, std::string_view found, std::string_view hint = {}) {
-  throw Error(ErrorCode::bad_request, fmt::format("messages[{}].{}: {}", index, field, found), std::string(hint));
+[[noreturn]] void refuse(size_t index, std::string_view field, std::string_view found,
+                         std::string_view hint = {}) {
+  throw Error(ErrorCode::bad_request, fmt::format("messages[{}].{}: {}", index, field, found),
+              std::string(hint));
 }
 
 /// The text of one part of a content list.
 const std::string& text_of_part(const Json& part, size_t index, size_t part_index) {
   const std::string field = fmt::format("content[{}]", part_index);
-  if (!part.is_object()) refuse(index, field, fmt::format("an object is expected, found {}", part.type_name()));
+  if (!part.is_object())
+    refuse(index, field, fmt::format("an object is expected, found {}", part.type_name()));
   const auto type = part.find("type");
-  if (type == part.end() || !type->is_string()) refuse(index, field, "it has no type; {\"type\": \"text\"} is expected");
+  if (type == part.end() || !type->is_string())
+    refuse(index, field, "it has no type; {\"type\": \"text\"} is expected");
   if (*type != "text")
-    refuse(index, field + ".type", fmt::format("\"{}\" is not supported; only text is", type->get_ref<const std::string&>()),
+    refuse(index, field + ".type",
+           fmt::format("\"{}\" is not supported; only text is", type->get_ref<const std::string&>()),
            "this model reads text only; leave the other parts out");
   const auto text = part.find("text");
   if (text == part.end() || !text->is_string()) refuse(index, field + ".text", "a string is expected");
@@ -35,7 +40,8 @@ Json normalised_content(const Json& message, size_t index, bool keep_text_parts)
   if (content == message.end() || content->is_null()) return "";
   if (content->is_string()) return *content;
   if (!content->is_array())
-    refuse(index, "content", fmt::format("a string or a list of parts is expected, found {}", content->type_name()));
+    refuse(index, "content",
+           fmt::format("a string or a list of parts is expected, found {}", content->type_name()));
   std::string text;
   for (size_t i = 0; i < content->size(); ++i) {
     if (i > 0) text += '\n';
@@ -47,16 +53,19 @@ Json normalised_content(const Json& message, size_t index, bool keep_text_parts)
 void check_tool_calls(const Json& message, size_t index) {
   const auto calls = message.find("tool_calls");
   if (calls == message.end() || calls->is_null()) return;
-  if (!calls->is_array()) refuse(index, "tool_calls", fmt::format("a list is expected, found {}", calls->type_name()));
+  if (!calls->is_array())
+    refuse(index, "tool_calls", fmt::format("a list is expected, found {}", calls->type_name()));
   for (size_t i = 0; i < calls->size(); ++i) {
     const std::string field = fmt::format("tool_calls[{}]", i);
     const Json& call = (*calls)[i];
-    if (!call.is_object()) refuse(index, field, fmt::format("an object is expected, found {}", call.type_name()));
+    if (!call.is_object())
+      refuse(index, field, fmt::format("an object is expected, found {}", call.type_name()));
     const auto nested = call.find("function");
     const Json& function = nested == call.end() ? call : *nested;
     if (!function.is_object()) refuse(index, field + ".function", "an object is expected");
     const auto name = function.find("name");
-    if (name == function.end() || !name->is_string()) refuse(index, field + ".function.name", "a string is expected");
+    if (name == function.end() || !name->is_string())
+      refuse(index, field + ".function.name", "a string is expected");
   }
 }
 
@@ -108,7 +117,8 @@ void attach_object(jinja::Runtime& runtime, const jinja::Value& call) {
 
 Json normalise_messages(const Json& messages, bool keep_text_parts) {
   if (!messages.is_array())
-    throw Error(ErrorCode::bad_request, fmt::format("messages: a list is expected, found {}", messages.type_name()),
+    throw Error(ErrorCode::bad_request,
+                fmt::format("messages: a list is expected, found {}", messages.type_name()),
                 R"(e.g. [{"role": "user", "content": "Hello"}])");
   Json result = Json::array();
   for (size_t i = 0; i < messages.size(); ++i)
@@ -119,7 +129,8 @@ Json normalise_messages(const Json& messages, bool keep_text_parts) {
 jinja::Value message_values(jinja::Runtime& runtime, const Json& messages) {
   const jinja::Value values = jinja::from_json(runtime, messages);
   for (const jinja::Value& message : values.as<jinja::List>()->items) {
-    if (jinja::Value* role = find_entry(message, "role"); role && role->is_string() && is_known_role(role->str().bytes))
+    if (jinja::Value* role = find_entry(message, "role");
+        role && role->is_string() && is_known_role(role->str().bytes))
       *role = runtime.text(role->str().bytes, true);
     const jinja::Value* calls = find_entry(message, "tool_calls");
     const auto* list = calls ? calls->as<jinja::List>() : nullptr;

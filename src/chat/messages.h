@@ -11,9 +11,9 @@ namespace minfer::chat {
 /// Throws Error{bad_request} naming index and field, and naming a kind of part that is no text.
 nlohmann::ordered_json normalise_messages(const nlohmann::ordered_json& messages, bool keep_text_parts);
 
-/// Normalised messages as values: text is untrusted, but the names of known roles are trusted, since templates
-/// build control tokens from them. Arguments of tool calls that are JSON in a string are both: the string where
-/// they are printed, the object where a template goes over them or writes them with tojson.
+/// Normalised messages as values: text is untrusted, but the names of known roles are trusted, since
+/// templates build control tokens from them. Arguments of tool calls that are JSON in a string are both: the
+/// string where they are printed, the object where a template goes over them or writes them with tojson.
 jinja::Value message_values(jinja::Runtime& runtime, const nlohmann::ordered_json& messages);
 
 }  // namespace minfer::chat

@@ -1,4 +1,5 @@
-// From pieces to ids: control tokens of trusted text only, plain text across pieces as one, one leading token.
+// From pieces to ids: control tokens of trusted text only, plain text across pieces as one, one leading
+// token.
 #include "chat/chat_template.h"
 #include "chat/render.h"
 #include "gguf/writer.h"
@@ -60,7 +61,8 @@ TEST_CASE("a control token that is trusted in part only is plain text") {
 }
 
 TEST_CASE("plain text that crosses pieces is tokenised as one") {
-  for (const auto& [left, right] : {std::pair{"Hel", "lo world"}, {"\n", "\n\nHi"}, {"e", "\u0301"}, {"a ", " b"}}) {
+  for (const auto& [left, right] :
+       {std::pair{"Hel", "lo world"}, {"\n", "\n\nHi"}, {"e", "\u0301"}, {"a ", " b"}}) {
     const std::vector<Token> whole = plain(qwen3(), std::string(left) + right);
     CHECK(encoded({{left, true}, {right, false}}) == whole);
     CHECK(encoded({{left, false}, {right, true}}) == whole);
@@ -82,12 +84,13 @@ TEST_CASE("one leading token, never two, and never from a user's text") {
 }
 
 /// Four spellings of one history, which the interface of chat servers allows alike.
-TEST_CASE("an assistant turn that only calls a tool: content absent, null or empty, arguments as text or object") {
+TEST_CASE(
+    "an assistant turn that only calls a tool: content absent, null or empty, arguments as text or object") {
   const std::vector<Token> expected = {
-      151644, 872,    198,    28981,  304, 12095,  30,  151645, 198,    151644, 77091, 198,    151657,
-      198,    4913,   606,    788,    330, 455,    69364, 497,  330,    16370,  788,   5212,   8926,
-      788,    330,    59604,  95642,  151658, 151645, 198, 151644, 872, 198,    151665, 198,   4913,
-      83,     788,    220,    17,     17, 532,    151666, 151645, 198,  151644, 77091, 198};
+      151644, 872,  198,   28981, 304,    12095,  30,     151645, 198, 151644, 77091,  198,  151657,
+      198,    4913, 606,   788,   330,    455,    69364,  497,    330, 16370,  788,    5212, 8926,
+      788,    330,  59604, 95642, 151658, 151645, 198,    151644, 872, 198,    151665, 198,  4913,
+      83,     788,  220,   17,    17,     532,    151666, 151645, 198, 151644, 77091,  198};
   const auto chat_template = chat::ChatTemplate::load(
       *gguf::File::open(std::string(MINFER_TEST_DATA_DIR) + "/tokenizer/qwen3-vocab.gguf"));
   CHECK(chat_template->origin() == "the model's own template");
@@ -95,10 +98,11 @@ TEST_CASE("an assistant turn that only calls a tool: content absent, null or emp
                                            {R"("content": null,)", R"("{\"city\": \"Paris\"}")"},
                                            {R"("content": "",)", R"("{\"city\": \"Paris\"}")"},
                                            {R"("content": "",)", R"({"city": "Paris"})"}}) {
-    const std::string text = std::string(R"([{"role": "user", "content": "Weather in Paris?"}, {"role": "assistant", )") +
-                             content + R"("tool_calls": [{"id": "call_1", "type": "function", "function": )" +
-                             R"({"name": "get_weather", "arguments": )" + arguments + R"(}}]}, )" +
-                             R"({"role": "tool", "tool_call_id": "call_1", "content": "{\"t\": 22}"}])";
+    const std::string text =
+        std::string(R"([{"role": "user", "content": "Weather in Paris?"}, {"role": "assistant", )") +
+        content + R"("tool_calls": [{"id": "call_1", "type": "function", "function": )" +
+        R"({"name": "get_weather", "arguments": )" + arguments + R"(}}]}, )" +
+        R"({"role": "tool", "tool_call_id": "call_1", "content": "{\"t\": 22}"}])";
     CAPTURE(text);
     CHECK(chat::encode(qwen3(), chat_template->render(nlohmann::ordered_json::parse(text), {})) == expected);
   }

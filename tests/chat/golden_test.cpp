@@ -37,7 +37,9 @@ void check_family(const std::string& name, const nlohmann::ordered_json& family)
       {.bos = text_or_nothing(family["bos_token"]), .eos = text_or_nothing(family["eos_token"])});
   for (const auto& test : family["cases"]) {
     CAPTURE(test["name"].get<std::string>());
-    const auto render = [&] { return chat::joined(chat_template->render(test["messages"], options_of(test["options"]))); };
+    const auto render = [&] {
+      return chat::joined(chat_template->render(test["messages"], options_of(test["options"])));
+    };
     if (test.contains("error")) {
       try {
         FAIL_CHECK("rendered: " << render());

@@ -38,21 +38,31 @@ TEST_CASE("hostile templates end in an Error with a place, in bounded time and m
       {"closed blocks", times("{% for i in x %}", 20'000) + times("{% endfor %}", 20'000)},
       {"targets", "{% set " + times("(", 20'000) + "a" + times(")", 20'000) + " = 1 %}"},
       {"macro that calls itself", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"},
-      {"macros that call each other", "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}"},
+      {"macros that call each other",
+       "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}"},
       {"caller of itself", "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{{ m() }}"},
       {"default of itself", "{% macro m(x=m()) %}{% endmacro %}{{ m() }}"},
       {"recursive loop", "{% for x in [1] recursive %}{{ loop([x]) }}{% endfor %}"},
       {"range", "{% for i in range(100000000) %}{% endfor %}"},
       {"range of ranges", times("{% for i in range(100000) %}", 5) + "x" + times("{% endfor %}", 5)},
       {"empty loops", times("{% for i in range(100000) %}", 9) + times("{% endfor %}", 9)},
-      {"doubled text", "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"},
-      {"doubled text by ~", "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"},
-      {"doubled list", "{% set ns = namespace(s=[1]) %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"},
-      {"doubled reference", "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s }}"},
-      {"doubled reference as JSON", "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s | tojson }}"},
+      {"doubled text",
+       "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"},
+      {"doubled text by ~",
+       "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"},
+      {"doubled list",
+       "{% set ns = namespace(s=[1]) %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}"},
+      {"doubled reference",
+       "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ "
+       "ns.s }}"},
+      {"doubled reference as JSON",
+       "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ "
+       "ns.s | tojson }}"},
       {"doubled references compared",
-       "{% set ns = namespace(s=[1], t=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.s == ns.t }}"},
-      {"doubled output", "{% set a %}{{ 'x' * 1000000 }}{% endset %}{% for i in range(1000) %}{{ a }}{% endfor %}"},
+       "{% set ns = namespace(s=[1], t=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% set "
+       "ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.s == ns.t }}"},
+      {"doubled output",
+       "{% set a %}{{ 'x' * 1000000 }}{% endset %}{% for i in range(1000) %}{{ a }}{% endfor %}"},
       {"repeated text", "{{ 'a' * 10 ** 9 }}"},
       {"repeated text, huge", "{{ 'a' * 9223372036854775807 }}"},
       {"repeated list", "{{ [0] * 10 ** 9 }}"},
@@ -75,20 +85,33 @@ TEST_CASE("hostile templates end in an Error with a place, in bounded time and m
       {"batch", "{{ [1] | batch(1000000000, 0) | list }}"},
       {"slice", "{{ [1] | slice(1000000000) | list }}"},
       {"power", "{{ 10 ** 10 ** 10 }}"},
-      {"sums", "{% set ns = namespace(x=1) %}{% for i in range(100) %}{% set ns.x = ns.x * 10 %}{% endfor %}"},
-      {"deep list", "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}"},
-      {"deep list as JSON", "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x | tojson }}"},
+      {"sums",
+       "{% set ns = namespace(x=1) %}{% for i in range(100) %}{% set ns.x = ns.x * 10 %}{% endfor %}"},
+      {"deep list",
+       "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x "
+       "}}"},
+      {"deep list as JSON",
+       "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x "
+       "| tojson }}"},
       {"deep list compared",
-       "{% set ns = namespace(x=[], y=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% set ns.y = [ns.y] %}{% endfor %}{{ ns.x == ns.y }}"},
+       "{% set ns = namespace(x=[], y=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% set ns.y = "
+       "[ns.y] %}{% endfor %}{{ ns.x == ns.y }}"},
       {"deep list sorted",
-       "{% set ns = namespace(x=[], y=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% set ns.y = [ns.y] %}{% endfor %}{{ [ns.x, ns.y] | sort }}"},
-      {"deep tuple as a key", "{% set ns = namespace(x=()) %}{% for i in range(100000) %}{% set ns.x = (ns.x,) %}{% endfor %}{{ {ns.x: 1} }}"},
-      {"list that holds itself as JSON", "{% set ns = namespace() %}{% set ns.l = [ns] %}{{ ns.l | tojson }}"},
+       "{% set ns = namespace(x=[], y=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x] %}{% set ns.y = "
+       "[ns.y] %}{% endfor %}{{ [ns.x, ns.y] | sort }}"},
+      {"deep tuple as a key",
+       "{% set ns = namespace(x=()) %}{% for i in range(100000) %}{% set ns.x = (ns.x,) %}{% endfor %}{{ "
+       "{ns.x: 1} }}"},
+      {"list that holds itself as JSON",
+       "{% set ns = namespace() %}{% set ns.l = [ns] %}{{ ns.l | tojson }}"},
       {"lists of characters", "{{ ('a' * 60000000) | list | length }}"},
       {"split", "{{ ('a,' * 30000000).split(',') | length }}"},
-      {"mapped map", "{{ [[[1]]] | map('map', 'map', 'map', 'map') | list | map('list') | list | nofilter }}"},
-      {"searches", "{% for i in range(100000) %}{% if ('a' * 30000000) in ('a' * 30000001) %}{% endif %}{% endfor %}"},
-      {"upper case", "{% set s = 'a' * 1000000 %}{% for i in range(100000) %}{% set t = s | upper %}{% endfor %}"},
+      {"mapped map",
+       "{{ [[[1]]] | map('map', 'map', 'map', 'map') | list | map('list') | list | nofilter }}"},
+      {"searches",
+       "{% for i in range(100000) %}{% if ('a' * 30000000) in ('a' * 30000001) %}{% endif %}{% endfor %}"},
+      {"upper case",
+       "{% set s = 'a' * 1000000 %}{% for i in range(100000) %}{% set t = s | upper %}{% endfor %}"},
       {"big source", "{{ x }}" + times(" ", 2'000'000)},
   };
   for (const auto& [name, source] : cases) {
@@ -111,7 +134,8 @@ TEST_CASE("errors name line and column, in characters") {
   CHECK(refusal("line one\n  \u00e9\u00e9 {{ 1 + 'a' }}") ==
         "bad_model: chat template, line 2, column 11: unsupported operand type(s) for +: 'int' and 'str'");
   CHECK(refusal("{% if x %}").find("line 1, column 11") != std::string::npos);
-  CHECK(refusal("{{ x | nofilter }}").find("line 1, column 8: no filter named 'nofilter'") != std::string::npos);
+  CHECK(refusal("{{ x | nofilter }}").find("line 1, column 8: no filter named 'nofilter'") !=
+        std::string::npos);
   CHECK(refusal("\n{{ x is notest }}").find("line 2, column 6: no test named 'notest'") != std::string::npos);
   CHECK(refusal("{% do x %}").find("unknown statement 'do'") != std::string::npos);
   CHECK(refusal("{% include 'x' %}").find("not supported") != std::string::npos);
@@ -126,14 +150,16 @@ TEST_CASE("what is unknown fails only when it is reached, where the language all
   CHECK(render("{% if 'nofilter' is filter %}{{ 1 | nofilter }}{% else %}no{% endif %}") == "no");
   CHECK(render("{{ (1 | nofilter) if false else 'no' }}") == "no");
   CHECK(refusal("{% if true %}{{ 1 | nofilter }}{% endif %}").find("line 1, column 21") != std::string::npos);
-  CHECK(refusal("{% if false %}{% for x in y %}{{ 1 | nofilter }}{% endfor %}{% endif %}").find("no filter") !=
-        std::string::npos);
+  CHECK(
+      refusal("{% if false %}{% for x in y %}{{ 1 | nofilter }}{% endfor %}{% endif %}").find("no filter") !=
+      std::string::npos);
 }
 
 TEST_CASE("limits are those that were asked for") {
   minfer::chat::jinja::Limits limits;
   limits.steps = 100;
-  CHECK(refusal("{% for i in range(1000) %}{{ i }}{% endfor %}", {}, limits).find("more than 100 steps") != std::string::npos);
+  CHECK(refusal("{% for i in range(1000) %}{{ i }}{% endfor %}", {}, limits).find("more than 100 steps") !=
+        std::string::npos);
   limits = {};
   limits.text_bytes = 10;
   CHECK(refusal("0123456789a", {}, limits).find("more than 10 bytes") != std::string::npos);
@@ -143,5 +169,6 @@ TEST_CASE("limits are those that were asked for") {
   CHECK(refusal("{{ [[[[[[1]]]]]] }}", {}, limits).find("more than 5 nested") != std::string::npos);
   limits = {};
   limits.memory_bytes = 10'000;
-  CHECK(refusal("{{ range(1000) | list }}", {}, limits).find("more than 10000 bytes of memory") != std::string::npos);
+  CHECK(refusal("{{ range(1000) | list }}", {}, limits).find("more than 10000 bytes of memory") !=
+        std::string::npos);
 }

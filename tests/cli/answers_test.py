@@ -13,6 +13,7 @@ GAP_TOLERANCE = 0.6
 
 class Answers(unittest.TestCase):
     def test_paris(self):
+        # With its template's own system message this small model, in 4 bits, names no city at temperature 0.
         result = minfer("run", "default", "What is the capital of France?", "--temp", 0, "-n", 24,
                         "--system", "You are a helpful assistant.")
         self.assertEqual(result.returncode, 0, result.stderr)

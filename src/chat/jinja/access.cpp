@@ -39,7 +39,8 @@ std::optional<Value> loop_attribute(const Loop& loop, std::string_view name) {
   if (name == "revindex0") return Value(length - index0 - 1);
   if (name == "depth") return Value(loop.depth0 + 1);
   if (name == "depth0") return Value(loop.depth0);
-  if (name == "previtem") return index0 > 0 ? loop.items[size_t(index0 - 1)] : undefined("there is no previous item");
+  if (name == "previtem")
+    return index0 > 0 ? loop.items[size_t(index0 - 1)] : undefined("there is no previous item");
   if (name == "nextitem")
     return index0 + 1 < length ? loop.items[size_t(index0 + 1)] : undefined("there is no next item");
   return std::nullopt;
@@ -156,7 +157,8 @@ Value slice_text(Runtime& runtime, const Str& str, const Slice& slice) {
   runtime.step(str.bytes.size() / 64);
   size_t at = byte_of(slice.start);
   if (slice.step == 1) {
-    out.append(str, at, str.ascii ? at + size_t(slice.count) : skip_code_points(str.bytes, at, size_t(slice.count)));
+    out.append(str, at,
+               str.ascii ? at + size_t(slice.count) : skip_code_points(str.bytes, at, size_t(slice.count)));
     return out.finish(str.markup);
   }
   for (int64_t i = 0; i < slice.count; ++i) {
@@ -190,16 +192,19 @@ Value missing_attribute(const Value& object, std::string_view name) {
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   require_defined(runtime, object);
-  if (name.starts_with("__") && name.ends_with("__") && name.size() > 4) return unsafe_attribute(object, name);
+  if (name.starts_with("__") && name.ends_with("__") && name.size() > 4)
+    return unsafe_attribute(object, name);
   if (changes_object(object, name)) return unsafe_attribute(object, name);
   if (auto field = find_field(runtime, object, name)) {
     if (name.starts_with('_')) return unsafe_attribute(object, name);
     return field;
   }
-  if (const Function::Code code = find_method(object, name)) return runtime.make<Function>(name, code, object);
+  if (const Function::Code code = find_method(object, name))
+    return runtime.make<Function>(name, code, object);
   if (object.is_string() && object.str().parsed) {
     const Value parsed(object.str().parsed);
-    if (const Function::Code code = find_method(parsed, name)) return runtime.make<Function>(name, code, parsed);
+    if (const Function::Code code = find_method(parsed, name))
+      return runtime.make<Function>(name, code, parsed);
   }
   return std::nullopt;
 }
@@ -222,11 +227,13 @@ Value get_item(Runtime& runtime, const Value& object, const Value& index) {
     return missing_attribute(object, index.str().bytes);
   }
   const std::string what = object.is_none() ? "None" : fmt::format("{} object", type_name(object));
-  const std::string element = index.is_int() ? fmt::format("{}", index.integer()) : std::string(type_name(index));
+  const std::string element =
+      index.is_int() ? fmt::format("{}", index.integer()) : std::string(type_name(index));
   return undefined(fmt::format("{} has no element {}", what, element));
 }
 
-Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step) {
+Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                const Value& step) {
   require_defined(runtime, object);
   const auto* list = object.as<List>();
   const auto* range = object.as<Range>();

@@ -14,8 +14,23 @@ namespace minfer::chat::jinja {
 // The parsed template. Nodes belong to the Program and point at each other.
 
 enum class ExpressionKind : uint8_t {
-  constant, name, attribute, subscript, slice, call, filter, test, unary, binary, logical, concat, compare,
-  conditional, list, tuple, dict
+  constant,
+  name,
+  attribute,
+  subscript,
+  slice,
+  call,
+  filter,
+  test,
+  unary,
+  binary,
+  logical,
+  concat,
+  compare,
+  conditional,
+  list,
+  tuple,
+  dict
 };
 
 struct Node {
@@ -36,7 +51,8 @@ struct Constant : Expression {
 };
 
 struct Name : Expression {
-  Name(Position position, std::string text) : Expression(ExpressionKind::name, position), name(std::move(text)) {}
+  Name(Position position, std::string text)
+      : Expression(ExpressionKind::name, position), name(std::move(text)) {}
   std::string name;
 };
 
@@ -161,7 +177,19 @@ struct Target {
 };
 
 enum class StatementKind : uint8_t {
-  text, output, if_, for_, set, set_block, macro, call_block, filter_block, with, scope, break_, continue_
+  text,
+  output,
+  if_,
+  for_,
+  set,
+  set_block,
+  macro,
+  call_block,
+  filter_block,
+  with,
+  scope,
+  break_,
+  continue_
 };
 
 struct Statement : Node {

@@ -21,26 +21,33 @@ Parameters::Parameters(Runtime& runtime, std::string_view function, const Argume
   for (size_t i = 0; i < arguments.positional.size(); ++i) values_[i] = &arguments.positional[i];
   for (const auto& [name, value] : arguments.named) {
     const size_t i = size_t(std::find(names_.begin(), names_.end(), name) - names_.begin());
-    if (i == names_.size()) runtime.fail(fmt::format("{}() got an unexpected keyword argument {}", function, quoted(name)));
-    if (values_[i]) runtime.fail(fmt::format("{}() got multiple values for argument {}", function, quoted(name)));
+    if (i == names_.size())
+      runtime.fail(fmt::format("{}() got an unexpected keyword argument {}", function, quoted(name)));
+    if (values_[i])
+      runtime.fail(fmt::format("{}() got multiple values for argument {}", function, quoted(name)));
     values_[i] = &value;
   }
   for (size_t i = 0; i < required; ++i)
-    if (!values_[i]) runtime.fail(fmt::format("{}() is missing the argument {}", function, quoted(names_[i])));
+    if (!values_[i])
+      runtime.fail(fmt::format("{}() is missing the argument {}", function, quoted(names_[i])));
 }
 
 int64_t Parameters::integer(size_t i, int64_t otherwise) const {
   if (!values_[i]) return otherwise;
   if (!values_[i]->is_integral())
-    runtime_.fail(fmt::format("{}(): {} must be an integer, not {}", function_, names_[i], type_name(*values_[i])));
+    runtime_.fail(
+        fmt::format("{}(): {} must be an integer, not {}", function_, names_[i], type_name(*values_[i])));
   return values_[i]->integer();
 }
 
-bool Parameters::boolean(size_t i, bool otherwise) const { return values_[i] ? truthy(*values_[i]) : otherwise; }
+bool Parameters::boolean(size_t i, bool otherwise) const {
+  return values_[i] ? truthy(*values_[i]) : otherwise;
+}
 
 const Str& Parameters::string(size_t i) const {
   if (!values_[i]->is_string())
-    runtime_.fail(fmt::format("{}(): {} must be a string, not {}", function_, names_[i], type_name(*values_[i])));
+    runtime_.fail(
+        fmt::format("{}(): {} must be a string, not {}", function_, names_[i], type_name(*values_[i])));
   return values_[i]->str();
 }
 
@@ -75,7 +82,8 @@ Value list_copy(Runtime& runtime, const Value& self, const Arguments& arguments)
 Value sequence_count(Runtime& runtime, const Value& self, const Arguments& arguments) {
   const Parameters parameters(runtime, "count", arguments, {"value"}, 1);
   int64_t found = 0;
-  for (const Value& item : items_of(runtime, self)) found += same(item, *parameters[0]) || equal(runtime, item, *parameters[0]);
+  for (const Value& item : items_of(runtime, self))
+    found += same(item, *parameters[0]) || equal(runtime, item, *parameters[0]);
   return found;
 }
 
@@ -133,13 +141,19 @@ std::span<const Method> methods_of(const Value& value) {
   if (value.is_string()) return string_methods();
   if (!value.is_object()) return {};
   switch (value.object()->type) {
-    case ObjectType::dict: return dict_methods;
-    case ObjectType::list: return list_methods;
+    case ObjectType::dict:
+      return dict_methods;
+    case ObjectType::list:
+      return list_methods;
     case ObjectType::tuple:
-    case ObjectType::range: return tuple_methods;
-    case ObjectType::loop: return loop_methods;
-    case ObjectType::cycler: return cycler_methods;
-    default: return {};
+    case ObjectType::range:
+      return tuple_methods;
+    case ObjectType::loop:
+      return loop_methods;
+    case ObjectType::cycler:
+      return cycler_methods;
+    default:
+      return {};
   }
 }
 

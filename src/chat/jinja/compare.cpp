@@ -54,7 +54,8 @@ bool equal_views(Runtime& runtime, const View& a, const View& b) {
   return true;
 }
 
-std::partial_ordering order_lists(Runtime& runtime, const List& a, const List& b, std::string_view operation) {
+std::partial_ordering order_lists(Runtime& runtime, const List& a, const List& b,
+                                  std::string_view operation) {
   const Runtime::Level level(runtime);
   const size_t shorter = std::min(a.items.size(), b.items.size());
   for (size_t i = 0; i < shorter; ++i) {
@@ -92,7 +93,8 @@ bool equal(Runtime& runtime, const Value& a, const Value& b) {
   if (a.object() == b.object()) return true;
   if (a.object()->type != b.object()->type) return false;
   const Runtime::Level level(runtime);
-  if (const auto* list = a.as<List>()) return equal_items(runtime, list->items.values(), b.as<List>()->items.values());
+  if (const auto* list = a.as<List>())
+    return equal_items(runtime, list->items.values(), b.as<List>()->items.values());
   if (const auto* dict = a.as<Dict>()) return equal_dicts(runtime, *dict, *b.as<Dict>());
   if (const auto* range = a.as<Range>()) return equal_ranges(*range, *b.as<Range>());
   if (const auto* view = a.as<View>()) return equal_views(runtime, *view, *b.as<View>());
@@ -138,13 +140,15 @@ size_t hash_of(Runtime& runtime, const Value& value) {
     }
     return hash;
   }
-  if (value.as<List>() || value.as<Dict>()) runtime.fail(fmt::format("unhashable type: '{}'", type_name(value)));
+  if (value.as<List>() || value.as<Dict>())
+    runtime.fail(fmt::format("unhashable type: '{}'", type_name(value)));
   return std::hash<const void*>()(value.object());
 }
 
 bool contains(Runtime& runtime, const Value& container, const Value& item) {
   if (container.is_string()) {
-    if (container.str().parsed && item.is_string() && container.str().parsed->find(item.str().bytes)) return true;
+    if (container.str().parsed && item.is_string() && container.str().parsed->find(item.str().bytes))
+      return true;
     if (!item.is_string())
       runtime.fail(fmt::format("'in <string>' requires string as left operand, not {}", type_name(item)));
     runtime.step(container.str().bytes.size() / 32);

@@ -36,7 +36,8 @@ Value to_int(Runtime& runtime, const Value& input, const Arguments& arguments) {
   }
   if (input.is_string()) {
     runtime.step(input.str().bytes.size() / 16);
-    if (const auto value = strings::to_integer(runtime, input.str().bytes, parameters.integer(1, 10))) return *value;
+    if (const auto value = strings::to_integer(runtime, input.str().bytes, parameters.integer(1, 10)))
+      return *value;
     number = strings::to_float(input.str().bytes);
   }
   return number && std::isfinite(*number) ? Value(truncated(runtime, *number)) : otherwise;
@@ -67,8 +68,10 @@ Value round(Runtime& runtime, const Value& input, const Arguments& arguments) {
   require_defined(runtime, input);
   const int64_t places = parameters.integer(0, 0);
   const std::string method = parameters[1] ? parameters.string(1).bytes : "common";
-  if (method != "common" && method != "ceil" && method != "floor") runtime.fail("method must be common, ceil or floor");
-  if (!input.is_number()) runtime.fail(fmt::format("type {} doesn't define __round__ method", type_name(input)));
+  if (method != "common" && method != "ceil" && method != "floor")
+    runtime.fail("method must be common, ceil or floor");
+  if (!input.is_number())
+    runtime.fail(fmt::format("type {} doesn't define __round__ method", type_name(input)));
   if (method == "common") {
     if (input.is_float()) return rounded(runtime, input.number(), places);
     return places >= 0 ? Value(input.integer())
@@ -98,7 +101,8 @@ Value file_size(Runtime& runtime, const Value& input, const Arguments& arguments
     unit *= base;
     if (*bytes < unit) break;
   }
-  const std::string_view name = binary ? binary_units[std::min<size_t>(i, 7)] : decimal_units[std::min<size_t>(i, 7)];
+  const std::string_view name =
+      binary ? binary_units[std::min<size_t>(i, 7)] : decimal_units[std::min<size_t>(i, 7)];
   return runtime.text(fmt::format("{} {}", format_float(runtime, base * *bytes / unit, 'f', 1), name));
 }
 

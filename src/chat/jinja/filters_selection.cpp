@@ -15,9 +15,11 @@ Arguments rest_of(const Arguments& arguments, size_t count) {
   return rest;
 }
 
-std::string_view name_argument(const Runtime& runtime, const Arguments& arguments, size_t i, std::string_view what) {
+std::string_view name_argument(const Runtime& runtime, const Arguments& arguments, size_t i,
+                               std::string_view what) {
   const Value& name = arguments.positional[i];
-  if (!name.is_string()) runtime.fail(fmt::format("the name of a {} is expected, found {}", what, type_name(name)));
+  if (!name.is_string())
+    runtime.fail(fmt::format("the name of a {} is expected, found {}", what, type_name(name)));
   return name.str().bytes;
 }
 

@@ -67,11 +67,13 @@ Value dictsort(Runtime& runtime, const Value& input, const Arguments& arguments)
   return runtime.list(std::move(sorted));
 }
 
-/// What `sort` compares: a list of the item, of one attribute, or of several with commas between them. (As a list,
-/// so that values without an order may be there as long as they are equal.)
+/// What `sort` compares: a list of the item, of one attribute, or of several with commas between them. (As a
+/// list, so that values without an order may be there as long as they are equal.)
 Value sort_key(Runtime& runtime, const Value& item, const Value* attribute, bool case_sensitive) {
   Items keys(runtime);
-  const auto add = [&](const Value& value) { keys.add(case_sensitive ? value : without_case(runtime, value)); };
+  const auto add = [&](const Value& value) {
+    keys.add(case_sensitive ? value : without_case(runtime, value));
+  };
   if (!attribute || !attribute->is_string()) {
     add(attribute ? attribute_of(runtime, item, *attribute) : item);
     return runtime.list(std::move(keys));
@@ -89,7 +91,8 @@ Value sort(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const Parameters parameters(runtime, "sort", arguments, {"reverse", "case_sensitive", "attribute"});
   const Items items = items_of(runtime, input);
   Items keys(runtime), sorted(runtime);
-  for (const Value& item : items) keys.add(sort_key(runtime, item, parameters[2], parameters.boolean(1, false)));
+  for (const Value& item : items)
+    keys.add(sort_key(runtime, item, parameters[2], parameters.boolean(1, false)));
   for (const size_t i : sorted_order(runtime, keys, parameters.boolean(0, false))) sorted.add(items[i]);
   return runtime.list(std::move(sorted));
 }
@@ -121,7 +124,8 @@ Value extreme(Runtime& runtime, const Value& input, const Arguments& arguments) 
   Value best_key = key_of(items[0]);
   for (size_t i = 1; i < items.size(); ++i) {
     const Value key = key_of(items[i]);
-    const bool better = largest ? order(runtime, key, best_key, ">") > 0 : order(runtime, key, best_key, "<") < 0;
+    const bool better =
+        largest ? order(runtime, key, best_key, ">") > 0 : order(runtime, key, best_key, "<") < 0;
     if (!better) continue;
     best = i;
     best_key = key;
@@ -145,13 +149,15 @@ Value group_by(Runtime& runtime, const Value& input, const Arguments& arguments)
   Items plain(runtime), keys(runtime), groups(runtime);
   for (const Value& item : items) {
     plain.add(attribute_of(runtime, item, *parameters[0], parameters[1]));
-    keys.add(parameters.boolean(2, false) ? plain[plain.size() - 1] : without_case(runtime, plain[plain.size() - 1]));
+    keys.add(parameters.boolean(2, false) ? plain[plain.size() - 1]
+                                          : without_case(runtime, plain[plain.size() - 1]));
   }
   const std::vector<size_t> sorted = sorted_order(runtime, keys, false);
   for (size_t i = 0; i < sorted.size();) {
     const size_t head = sorted[i];
     Items members(runtime);
-    for (; i < sorted.size() && equal(runtime, keys[head], keys[sorted[i]]); ++i) members.add(items[sorted[i]]);
+    for (; i < sorted.size() && equal(runtime, keys[head], keys[sorted[i]]); ++i)
+      members.add(items[sorted[i]]);
     if (members.size() == 0) members.add(items[sorted[i++]]);  // a NaN equals nothing, not even itself
     const Value group = runtime.tuple({plain[head], runtime.list(std::move(members))});
     group.as<List>()->is_group = true;

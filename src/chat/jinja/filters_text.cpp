@@ -110,7 +110,8 @@ Value center(Runtime& runtime, const Value& input, const Arguments& arguments) {
 Value indent(Runtime& runtime, const Value& input, const Arguments& arguments) {
   const Parameters parameters(runtime, "indent", arguments, {"width", "first", "blank"});
   require_defined(runtime, input);
-  if (!input.is_string()) runtime.fail(fmt::format("indent: a string is expected, found {}", type_name(input)));
+  if (!input.is_string())
+    runtime.fail(fmt::format("indent: a string is expected, found {}", type_name(input)));
   StrPtr by = std::make_shared<const Str>(" ");
   int64_t times = 4;
   if (parameters[0] && parameters[0]->is_string()) {
@@ -144,7 +145,8 @@ Value truncate(Runtime& runtime, const Value& input, const Arguments& arguments)
   if (leeway < 0) runtime.fail(fmt::format("expected leeway >= 0, got {}", leeway));
   const auto input_length = length_of(input);
   if (input_length && *input_length <= length + std::min<int64_t>(leeway, int64_t(1) << 40)) return input;
-  if (!input.is_string()) runtime.fail(fmt::format("truncate: a string is expected, found {}", type_name(input)));
+  if (!input.is_string())
+    runtime.fail(fmt::format("truncate: a string is expected, found {}", type_name(input)));
   const Str& text = input.str();
   size_t kept = skip_code_points(text.bytes, 0, size_t(length - end_length));
   if (!parameters.boolean(1, false)) {
@@ -187,7 +189,8 @@ Value format(Runtime& runtime, const Value& input, const Arguments& arguments) {
 }
 
 Value tojson(Runtime& runtime, const Value& input, const Arguments& arguments) {
-  const Parameters parameters(runtime, "tojson", arguments, {"ensure_ascii", "indent", "separators", "sort_keys"});
+  const Parameters parameters(runtime, "tojson", arguments,
+                              {"ensure_ascii", "indent", "separators", "sort_keys"});
   JsonStyle style;
   style.ensure_ascii = parameters.boolean(0, false);
   style.sort_keys = parameters.boolean(3, false);
@@ -213,7 +216,8 @@ Value tojson(Runtime& runtime, const Value& input, const Arguments& arguments) {
 /// Not Jinja2's own, but some published templates are written for engines that have it.
 Value from_json_filter(Runtime& runtime, const Value& input, const Arguments& arguments) {
   Parameters(runtime, "from_json", arguments, {});
-  if (!input.is_string()) runtime.fail(fmt::format("from_json: a string is expected, found {}", type_name(input)));
+  if (!input.is_string())
+    runtime.fail(fmt::format("from_json: a string is expected, found {}", type_name(input)));
   runtime.step(input.str().bytes.size() / 8);
   const auto json = try_parse_json(input.str().bytes);
   if (!json) runtime.fail("from_json: the string is no JSON");

@@ -28,7 +28,9 @@ int64_t read_number(const Runtime& runtime, std::string_view text, size_t& at) {
   return number;
 }
 
-bool is_digit_at(std::string_view text, size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; }
+bool is_digit_at(std::string_view text, size_t at) {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
 
 Spec parse_spec(const Runtime& runtime, std::string_view text) {
   Spec spec;
@@ -100,8 +102,8 @@ StrPtr format_float_spec(Runtime& runtime, double number, const Spec& spec) {
   } else if (spec.type == '%') {
     digits = format_float(runtime, number * 100, 'f', spec.precision < 0 ? 6 : spec.precision) + "%";
   } else if (std::string_view("eEfFgGn").find(spec.type) != std::string_view::npos) {
-    digits = format_float(runtime, number, spec.type == 'n' ? 'g' : spec.type, spec.precision < 0 ? 6 : spec.precision,
-                          spec.alternate);
+    digits = format_float(runtime, number, spec.type == 'n' ? 'g' : spec.type,
+                          spec.precision < 0 ? 6 : spec.precision, spec.alternate);
   } else {
     fail_type(runtime, spec, "float");
   }
@@ -116,18 +118,27 @@ StrPtr format_integer_spec(Runtime& runtime, const Value& value, const Spec& spe
   switch (spec.type) {
     case 0:
     case 'd':
-    case 'n': digits = format_integer(value.integer(), 10); break;
-    case 'b': digits = format_integer(value.integer(), 2); break;
-    case 'o': digits = format_integer(value.integer(), 8); break;
+    case 'n':
+      digits = format_integer(value.integer(), 10);
+      break;
+    case 'b':
+      digits = format_integer(value.integer(), 2);
+      break;
+    case 'o':
+      digits = format_integer(value.integer(), 8);
+      break;
     case 'x':
-    case 'X': digits = format_integer(value.integer(), 16); break;
+    case 'X':
+      digits = format_integer(value.integer(), 16);
+      break;
     case 'c': {
       const int64_t c = value.integer();
       if (c < 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) runtime.fail("%c arg not in range(0x110000)");
       append_utf8(digits, char32_t(c));
       break;
     }
-    default: fail_type(runtime, spec, "int");
+    default:
+      fail_type(runtime, spec, "int");
   }
   const bool is_decimal = spec.type == 0 || spec.type == 'd' || spec.type == 'n';
   if (spec.alternate && !is_decimal && spec.type != 'c')
@@ -141,11 +152,15 @@ StrPtr format_text_spec(Runtime& runtime, const StrPtr& text, const Spec& spec) 
   if (spec.grouping) runtime.fail(fmt::format("Cannot specify '{}' with 's'.", spec.grouping));
   if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
   if (spec.sign != '-') runtime.fail("Sign not allowed in string format specifier");
-  if (spec.align == '=' && spec.fill != "0") runtime.fail("'=' alignment not allowed in string format specifier");
+  if (spec.align == '=' && spec.fill != "0")
+    runtime.fail("'=' alignment not allowed in string format specifier");
   TextBuilder cut(runtime);
-  cut.append(*text, 0, spec.precision < 0 ? text->bytes.size() : skip_code_points(text->bytes, 0, size_t(spec.precision)));
+  cut.append(
+      *text, 0,
+      spec.precision < 0 ? text->bytes.size() : skip_code_points(text->bytes, 0, size_t(spec.precision)));
   TextBuilder out(runtime);
-  append_padded(out, *cut.finish(), spec.width, spec.align == 0 || spec.align == '=' ? '<' : spec.align, spec.fill);
+  append_padded(out, *cut.finish(), spec.width, spec.align == 0 || spec.align == '=' ? '<' : spec.align,
+                spec.fill);
   return out.finish();
 }
 
@@ -237,7 +252,8 @@ class BraceFormatter {
   Value key_of(std::string_view text) {
     int64_t index = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    const bool is_index = !text.empty() && text[0] != '-' && error == std::errc() && stop == text.data() + text.size();
+    const bool is_index =
+        !text.empty() && text[0] != '-' && error == std::errc() && stop == text.data() + text.size();
     return is_index ? Value(index) : runtime_.text(text);
   }
 
@@ -248,7 +264,8 @@ class BraceFormatter {
         runtime_.fail("cannot switch between manual and automatic field numbering");
       manual_ = manual_ || !name.empty();
       if (size_t(key.integer()) >= arguments_.positional.size())
-        runtime_.fail(fmt::format("Replacement index {} out of range for positional args tuple", key.integer()));
+        runtime_.fail(
+            fmt::format("Replacement index {} out of range for positional args tuple", key.integer()));
       return arguments_.positional[size_t(key.integer())];
     }
     for (const auto& [argument, value] : arguments_.named)
@@ -266,7 +283,8 @@ class BraceFormatter {
 
 StrPtr format_value(Runtime& runtime, const Value& value, std::string_view spec_text) {
   if (spec_text.empty()) return to_text(runtime, value);
-  if (value.is_string()) return format_text_spec(runtime, value.str_pointer(), parse_spec(runtime, spec_text));
+  if (value.is_string())
+    return format_text_spec(runtime, value.str_pointer(), parse_spec(runtime, spec_text));
   if (value.is_float()) return format_float_spec(runtime, value.number(), parse_spec(runtime, spec_text));
   if (value.is_integral()) return format_integer_spec(runtime, value, parse_spec(runtime, spec_text));
   runtime.fail(fmt::format("unsupported format string passed to {}.__format__", type_name(value)));

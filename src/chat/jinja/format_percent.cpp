@@ -89,12 +89,23 @@ class PercentFormatter {
   void read_flags(Conversion& conversion) {
     for (; at_ < text_.bytes.size(); ++at_) {
       switch (text_.bytes[at_]) {
-        case '-': conversion.left = true; break;
-        case '+': conversion.plus = true; break;
-        case ' ': conversion.blank = true; break;
-        case '0': conversion.zero = true; break;
-        case '#': conversion.alternate = true; break;
-        default: return;
+        case '-':
+          conversion.left = true;
+          break;
+        case '+':
+          conversion.plus = true;
+          break;
+        case ' ':
+          conversion.blank = true;
+          break;
+        case '0':
+          conversion.zero = true;
+          break;
+        case '#':
+          conversion.alternate = true;
+          break;
+        default:
+          return;
       }
     }
   }
@@ -118,7 +129,9 @@ class PercentFormatter {
       ++at_;
       conversion.precision = std::max<int64_t>(0, read_number(0));
     }
-    while (at_ < text_.bytes.size() && std::string_view("hlL").find(text_.bytes[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.bytes.size() &&
+           std::string_view("hlL").find(text_.bytes[at_]) != std::string_view::npos)
+      ++at_;
     conversion.type = take();
     if (conversion.type == '%') return out_.append("%", true);
     write(conversion, keyed ? *keyed : next_argument());
@@ -128,21 +141,26 @@ class PercentFormatter {
     switch (conversion.type) {
       case 's':
       case 'r':
-      case 'a': return write_text(conversion, value);
-      case 'c': return write_character(conversion, value);
+      case 'a':
+        return write_text(conversion, value);
+      case 'c':
+        return write_character(conversion, value);
       case 'd':
       case 'i':
       case 'u':
       case 'o':
       case 'x':
-      case 'X': return write_integer(conversion, value);
+      case 'X':
+        return write_integer(conversion, value);
       case 'e':
       case 'E':
       case 'f':
       case 'F':
       case 'g':
-      case 'G': return write_float(conversion, value);
-      default: runtime_.fail(fmt::format("unsupported format character '{}'", conversion.type));
+      case 'G':
+        return write_float(conversion, value);
+      default:
+        runtime_.fail(fmt::format("unsupported format character '{}'", conversion.type));
     }
   }
 
@@ -176,7 +194,11 @@ class PercentFormatter {
       }
     }
     const bool zeros = conversion.zero && !conversion.left;
-    append_padded(out_, Str(digits), conversion.width, conversion.left ? '<' : zeros ? '=' : '>', zeros ? "0" : " ");
+    append_padded(out_, Str(digits), conversion.width,
+                  conversion.left ? '<'
+                  : zeros         ? '='
+                                  : '>',
+                  zeros ? "0" : " ");
   }
 
   void write_integer(const Conversion& conversion, const Value& value) {
@@ -184,7 +206,8 @@ class PercentFormatter {
     if (!value.is_integral() && !(decimal && value.is_float()))
       runtime_.fail(fmt::format("%{} format: {} is required, not {}", conversion.type,
                                 decimal ? "a real number" : "an integer", type_name(value)));
-    if (value.is_float() && !(std::abs(value.number()) < 0x1p63)) runtime_.fail("cannot convert float to integer");
+    if (value.is_float() && !(std::abs(value.number()) < 0x1p63))
+      runtime_.fail("cannot convert float to integer");
     const int64_t number = value.is_float() ? int64_t(value.number()) : value.integer();
     const int base = decimal ? 10 : conversion.type == 'o' ? 8 : 16;
     std::string digits = format_integer(number, base);

@@ -20,14 +20,19 @@ Value convert(Runtime& runtime, const nlohmann::ordered_json& json, int nesting)
   if (nesting > max_json_depth)
     throw Error(ErrorCode::bad_request, fmt::format("a message nests deeper than {} levels", max_json_depth));
   switch (json.type()) {
-    case nlohmann::json::value_t::boolean: return json.get<bool>();
-    case nlohmann::json::value_t::number_integer: return json.get<int64_t>();
+    case nlohmann::json::value_t::boolean:
+      return json.get<bool>();
+    case nlohmann::json::value_t::number_integer:
+      return json.get<int64_t>();
     case nlohmann::json::value_t::number_unsigned:
       if (json.get<uint64_t>() > uint64_t(std::numeric_limits<int64_t>::max()))
-        throw Error(ErrorCode::bad_request, fmt::format("the number {} in a message does not fit 64 bits", json.get<uint64_t>()));
+        throw Error(ErrorCode::bad_request,
+                    fmt::format("the number {} in a message does not fit 64 bits", json.get<uint64_t>()));
       return int64_t(json.get<uint64_t>());
-    case nlohmann::json::value_t::number_float: return json.get<double>();
-    case nlohmann::json::value_t::string: return text_of(runtime, json.get_ref<const std::string&>());
+    case nlohmann::json::value_t::number_float:
+      return json.get<double>();
+    case nlohmann::json::value_t::string:
+      return text_of(runtime, json.get_ref<const std::string&>());
     case nlohmann::json::value_t::array: {
       Items items(runtime);
       for (const auto& item : json) items.add(convert(runtime, item, nesting + 1));
@@ -38,10 +43,12 @@ Value convert(Runtime& runtime, const nlohmann::ordered_json& json, int nesting)
     case nlohmann::json::value_t::object: {
       auto* dict = runtime.make<Dict>(runtime);
       dict->trusted = false;
-      for (const auto& [key, value] : json.items()) dict->set(text_of(runtime, key), convert(runtime, value, nesting + 1));
+      for (const auto& [key, value] : json.items())
+        dict->set(text_of(runtime, key), convert(runtime, value, nesting + 1));
       return dict;
     }
-    default: return Value();
+    default:
+      return Value();
   }
 }
 

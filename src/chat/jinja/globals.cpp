@@ -23,7 +23,8 @@ Value range(Runtime& runtime, const Value&, const Arguments& arguments) {
   const Range result(one ? 0 : parameters.integer(0, 0), parameters.integer(one ? 0 : 1, 0), step);
   const int64_t length = result.length();
   if (length < 0 || length > max_range)
-    runtime.fail(fmt::format("Range too big. The sandbox blocks ranges larger than MAX_RANGE ({}).", max_range));
+    runtime.fail(
+        fmt::format("Range too big. The sandbox blocks ranges larger than MAX_RANGE ({}).", max_range));
   return runtime.make<Range>(result.start, result.stop, result.step);
 }
 
@@ -47,14 +48,17 @@ Dict* make_dict(Runtime& runtime, const Arguments& arguments) {
   return dict;
 }
 
-Value dict(Runtime& runtime, const Value&, const Arguments& arguments) { return make_dict(runtime, arguments); }
+Value dict(Runtime& runtime, const Value&, const Arguments& arguments) {
+  return make_dict(runtime, arguments);
+}
 
 Value name_space(Runtime& runtime, const Value&, const Arguments& arguments) {
   return runtime.make<Namespace>(make_dict(runtime, arguments));
 }
 
 Value cycler(Runtime& runtime, const Value&, const Arguments& arguments) {
-  if (arguments.positional.empty() || !arguments.named.empty()) runtime.fail("at least one item has to be provided");
+  if (arguments.positional.empty() || !arguments.named.empty())
+    runtime.fail("at least one item has to be provided");
   Items items(runtime);
   for (const Value& value : arguments.positional) items.add(value);
   return runtime.make<Cycler>(std::move(items));
@@ -62,13 +66,15 @@ Value cycler(Runtime& runtime, const Value&, const Arguments& arguments) {
 
 Value joiner(Runtime& runtime, const Value&, const Arguments& arguments) {
   const Parameters parameters(runtime, "joiner", arguments, {"sep"});
-  return runtime.make<Joiner>(parameters[0] ? to_text(runtime, *parameters[0]) : std::make_shared<const Str>(", "));
+  return runtime.make<Joiner>(parameters[0] ? to_text(runtime, *parameters[0])
+                                            : std::make_shared<const Str>(", "));
 }
 
 Value raise_exception(Runtime& runtime, const Value&, const Arguments& arguments) {
   const Parameters parameters(runtime, "raise_exception", arguments, {"message"}, 1);
   throw Error(ErrorCode::bad_request,
-              fmt::format("the model's chat template refuses these messages: {}", to_text(runtime, *parameters[0])->bytes),
+              fmt::format("the model's chat template refuses these messages: {}",
+                          to_text(runtime, *parameters[0])->bytes),
               "change the messages as it says; each model has rules of its own for roles and their order");
 }
 
@@ -99,7 +105,8 @@ Value strftime_now(Runtime& runtime, const Value&, const Arguments& arguments) {
     }
     runtime.step();
     size_t end = at + 1;
-    while (end < format.size() && std::string_view("-_0^#EO").find(format[end]) != std::string_view::npos) ++end;
+    while (end < format.size() && std::string_view("-_0^#EO").find(format[end]) != std::string_view::npos)
+      ++end;
     if (end < format.size()) ++end;
     out.append(time_part(format.substr(at, end - at), time), true);
     at = end;

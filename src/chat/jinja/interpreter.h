@@ -64,7 +64,8 @@ class Interpreter {
   /// Sends what is written to `to` for as long as it lives.
   class Capture {
    public:
-    Capture(Interpreter& interpreter, TextBuilder& to) : interpreter_(interpreter), before_(interpreter.out_) {
+    Capture(Interpreter& interpreter, TextBuilder& to)
+        : interpreter_(interpreter), before_(interpreter.out_) {
       interpreter.out_ = &to;
     }
     ~Capture() { interpreter_.out_ = before_; }

@@ -13,20 +13,28 @@ Value Interpreter::evaluate(const Expression& expression, Scope& scope) {
   runtime_.step();
   const Runtime::Level level(runtime_);
   switch (expression.kind) {
-    case ExpressionKind::constant: return static_cast<const Constant&>(expression).value;
-    case ExpressionKind::name: return evaluate_name(static_cast<const Name&>(expression), scope);
+    case ExpressionKind::constant:
+      return static_cast<const Constant&>(expression).value;
+    case ExpressionKind::name:
+      return evaluate_name(static_cast<const Name&>(expression), scope);
     case ExpressionKind::attribute: {
       const auto& attribute = static_cast<const Attribute&>(expression);
       const Value object = evaluate(*attribute.object, scope);
       runtime_.set_position(attribute.at);
       return get_attribute(runtime_, object, attribute.name);
     }
-    case ExpressionKind::subscript: return evaluate_subscript(static_cast<const Subscript&>(expression), scope);
-    case ExpressionKind::slice: runtime_.fail("a slice can stand alone in a subscript only");
-    case ExpressionKind::call: return evaluate_call(static_cast<const Call&>(expression), scope);
-    case ExpressionKind::filter: return apply_filter(static_cast<const FilterCall&>(expression), Value(), scope);
-    case ExpressionKind::test: return evaluate_test(static_cast<const TestCall&>(expression), scope);
-    case ExpressionKind::unary: return evaluate_unary(static_cast<const Unary&>(expression), scope);
+    case ExpressionKind::subscript:
+      return evaluate_subscript(static_cast<const Subscript&>(expression), scope);
+    case ExpressionKind::slice:
+      runtime_.fail("a slice can stand alone in a subscript only");
+    case ExpressionKind::call:
+      return evaluate_call(static_cast<const Call&>(expression), scope);
+    case ExpressionKind::filter:
+      return apply_filter(static_cast<const FilterCall&>(expression), Value(), scope);
+    case ExpressionKind::test:
+      return evaluate_test(static_cast<const TestCall&>(expression), scope);
+    case ExpressionKind::unary:
+      return evaluate_unary(static_cast<const Unary&>(expression), scope);
     case ExpressionKind::binary: {
       const auto& node = static_cast<const Binary&>(expression);
       const Value left = evaluate(*node.left, scope), right = evaluate(*node.right, scope);
@@ -38,12 +46,17 @@ Value Interpreter::evaluate(const Expression& expression, Scope& scope) {
       Value left = evaluate(*node.left, scope);
       return truthy(left) == node.is_and ? evaluate(*node.right, scope) : left;
     }
-    case ExpressionKind::concat: return evaluate_concat(static_cast<const Concat&>(expression), scope);
-    case ExpressionKind::compare: return evaluate_compare(static_cast<const Compare&>(expression), scope);
-    case ExpressionKind::conditional: return evaluate_conditional(static_cast<const Conditional&>(expression), scope);
+    case ExpressionKind::concat:
+      return evaluate_concat(static_cast<const Concat&>(expression), scope);
+    case ExpressionKind::compare:
+      return evaluate_compare(static_cast<const Compare&>(expression), scope);
+    case ExpressionKind::conditional:
+      return evaluate_conditional(static_cast<const Conditional&>(expression), scope);
     case ExpressionKind::list:
-    case ExpressionKind::tuple: return evaluate_sequence(static_cast<const Sequence&>(expression), scope);
-    case ExpressionKind::dict: return evaluate_dict(static_cast<const DictLiteral&>(expression), scope);
+    case ExpressionKind::tuple:
+      return evaluate_sequence(static_cast<const Sequence&>(expression), scope);
+    case ExpressionKind::dict:
+      return evaluate_dict(static_cast<const DictLiteral&>(expression), scope);
   }
   return Value();
 }
@@ -68,7 +81,9 @@ Value Interpreter::evaluate_subscript(const Subscript& subscript, Scope& scope) 
 }
 
 Value Interpreter::evaluate_slice(const Value& object, const SliceExpression& slice, Scope& scope) {
-  const auto part = [&](const Expression* expression) { return expression ? evaluate(*expression, scope) : Value(); };
+  const auto part = [&](const Expression* expression) {
+    return expression ? evaluate(*expression, scope) : Value();
+  };
   const Value start = part(slice.start), stop = part(slice.stop), step = part(slice.step);
   runtime_.set_position(slice.at);
   return get_slice(runtime_, object, start, stop, step);
@@ -104,7 +119,8 @@ Value Interpreter::evaluate_conditional(const Conditional& conditional, Scope& s
 Value Interpreter::evaluate_sequence(const Sequence& sequence, Scope& scope) {
   Items items(runtime_);
   for (const Expression* item : sequence.items) items.add(evaluate(*item, scope));
-  return sequence.kind == ExpressionKind::list ? runtime_.list(std::move(items)) : runtime_.tuple(std::move(items));
+  return sequence.kind == ExpressionKind::list ? runtime_.list(std::move(items))
+                                               : runtime_.tuple(std::move(items));
 }
 
 Value Interpreter::evaluate_dict(const DictLiteral& literal, Scope& scope) {
@@ -121,17 +137,22 @@ Value Interpreter::evaluate_unary(const Unary& unary, Scope& scope) {
   const Value operand = evaluate(*unary.operand, scope);
   runtime_.set_position(unary.at);
   switch (unary.op) {
-    case Unary::Operator::negate: return negate(runtime_, operand);
-    case Unary::Operator::plus: return plus(runtime_, operand);
-    case Unary::Operator::invert: break;
+    case Unary::Operator::negate:
+      return negate(runtime_, operand);
+    case Unary::Operator::plus:
+      return plus(runtime_, operand);
+    case Unary::Operator::invert:
+      break;
   }
   return !truthy(operand);
 }
 
 Arguments Interpreter::evaluate_arguments(const ArgumentList& list, Scope& scope) {
   Arguments arguments;
-  for (const Expression* argument : list.positional) arguments.positional.push_back(evaluate(*argument, scope));
-  for (const auto& [name, argument] : list.named) arguments.named.emplace_back(name, evaluate(*argument, scope));
+  for (const Expression* argument : list.positional)
+    arguments.positional.push_back(evaluate(*argument, scope));
+  for (const auto& [name, argument] : list.named)
+    arguments.named.emplace_back(name, evaluate(*argument, scope));
   if (list.more_positional) {
     const Items items = items_of(runtime_, evaluate(*list.more_positional, scope));
     arguments.positional.insert(arguments.positional.end(), items.begin(), items.end());
@@ -184,7 +205,8 @@ Value Interpreter::evaluate_call(const Call& node, Scope& scope, const Value* ca
 
 Value Interpreter::call(const Value& callee, Arguments arguments) {
   require_defined(runtime_, callee);
-  if (const auto* function = callee.as<Function>()) return function->code(runtime_, function->self, arguments);
+  if (const auto* function = callee.as<Function>())
+    return function->code(runtime_, function->self, arguments);
   if (const auto* macro = callee.as<Macro>()) return call_macro(*macro, std::move(arguments));
   if (const auto* loop = callee.as<Loop>()) return call_loop(*loop, arguments);
   if (auto* joiner = callee.as<Joiner>()) {
@@ -229,8 +251,8 @@ void Interpreter::bind_macro_arguments(const Macro& macro, Arguments& arguments,
       bound[i] = take_named(definition.parameters[i]);
     }
   }
-  const bool has_caller_parameter =
-      std::find(definition.parameters.begin(), definition.parameters.end(), "caller") != definition.parameters.end();
+  const bool has_caller_parameter = std::find(definition.parameters.begin(), definition.parameters.end(),
+                                              "caller") != definition.parameters.end();
   if (definition.uses_caller && !has_caller_parameter) {
     const auto caller = take_named("caller");
     scope.set("caller", caller && !caller->is_none() ? *caller : undefined("No caller defined"));
@@ -240,7 +262,8 @@ void Interpreter::bind_macro_arguments(const Macro& macro, Arguments& arguments,
     for (const auto& [name, value] : arguments.named) rest->set(runtime_.text(name), value);
     scope.set("kwargs", rest);
   } else if (!arguments.named.empty()) {
-    runtime_.fail(fmt::format("macro {} takes no keyword argument {}", quoted(macro.name), quoted(arguments.named[0].first)));
+    runtime_.fail(fmt::format("macro {} takes no keyword argument {}", quoted(macro.name),
+                              quoted(arguments.named[0].first)));
   }
   if (definition.uses_varargs) {
     Items rest(runtime_);

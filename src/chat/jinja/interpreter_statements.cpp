@@ -47,7 +47,8 @@ Interpreter::Flow Interpreter::execute(const Statement& statement, Scope& scope)
       for (const Expression* value : static_cast<const OutputStatement&>(statement).values)
         print(*out_, runtime_, evaluate(*value, scope));
       return Flow::next;
-    case StatementKind::if_: return execute_if(static_cast<const IfStatement&>(statement), scope);
+    case StatementKind::if_:
+      return execute_if(static_cast<const IfStatement&>(statement), scope);
     case StatementKind::for_:
       execute_for(static_cast<const ForStatement&>(statement), scope);
       return Flow::next;
@@ -56,21 +57,26 @@ Interpreter::Flow Interpreter::execute(const Statement& statement, Scope& scope)
       assign(set.target, evaluate(*set.value, scope), scope);
       return Flow::next;
     }
-    case StatementKind::set_block: return execute_set_block(static_cast<const SetBlock&>(statement), scope);
+    case StatementKind::set_block:
+      return execute_set_block(static_cast<const SetBlock&>(statement), scope);
     case StatementKind::macro:
       execute_macro(static_cast<const MacroStatement&>(statement), scope);
       return Flow::next;
     case StatementKind::call_block:
       execute_call_block(static_cast<const CallBlock&>(statement), scope);
       return Flow::next;
-    case StatementKind::filter_block: return execute_filter_block(static_cast<const FilterBlock&>(statement), scope);
-    case StatementKind::with: return execute_with(static_cast<const WithStatement&>(statement), scope);
+    case StatementKind::filter_block:
+      return execute_filter_block(static_cast<const FilterBlock&>(statement), scope);
+    case StatementKind::with:
+      return execute_with(static_cast<const WithStatement&>(statement), scope);
     case StatementKind::scope: {
       const auto& block = static_cast<const ScopeStatement&>(statement);
       return execute(block.body, *runtime_.keep<Scope>(block.outermost ? root_ : &scope));
     }
-    case StatementKind::break_: return Flow::break_loop;
-    case StatementKind::continue_: return Flow::continue_loop;
+    case StatementKind::break_:
+      return Flow::break_loop;
+    case StatementKind::continue_:
+      return Flow::continue_loop;
   }
   return Flow::next;
 }
@@ -97,7 +103,8 @@ Interpreter::Flow Interpreter::execute_set_block(const SetBlock& block, Scope& s
   }
   if (flow != Flow::next) return flow;  // a loop control leaves the block before it assigns
   const Value text = captured.finish();
-  assign(block.target, block.filter ? apply_filter(static_cast<const FilterCall&>(*block.filter), text, *inner) : text,
+  assign(block.target,
+         block.filter ? apply_filter(static_cast<const FilterCall&>(*block.filter), text, *inner) : text,
          scope);
   return Flow::next;
 }

@@ -27,8 +27,10 @@ bool iterable(const Value& value) {
     case ObjectType::range:
     case ObjectType::view:
     case ObjectType::iterator:
-    case ObjectType::loop: return true;
-    default: return false;
+    case ObjectType::loop:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -7,8 +7,8 @@ namespace minfer::chat::jinja {
 
 /// Whether Python's iter() takes the value.
 bool iterable(const Value& value);
-/// Everything iterating over the value gives: characters, items, keys. Consumes an iterator. Fails for a value
-/// that is not iterable.
+/// Everything iterating over the value gives: characters, items, keys. Consumes an iterator. Fails for a
+/// value that is not iterable.
 Items items_of(Runtime& runtime, const Value& value);
 /// len(), if the value has one.
 std::optional<int64_t> length_of(const Value& value);

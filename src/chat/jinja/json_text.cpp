@@ -12,14 +12,22 @@ namespace {
 /// The escape of a character inside a JSON string, empty if it stands as it is.
 std::string json_escape(char32_t c, bool ensure_ascii) {
   switch (c) {
-    case '"': return "\\\"";
-    case '\\': return "\\\\";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\f': return "\\f";
-    case '\b': return "\\b";
-    default: break;
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\f':
+      return "\\f";
+    case '\b':
+      return "\\b";
+    default:
+      break;
   }
   if (c >= 0x20 && (c < 0x7F || !ensure_ascii)) return {};
   if (c == 0x7F) return {};

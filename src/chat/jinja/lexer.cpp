@@ -31,7 +31,9 @@ class Lexer {
   }
 
  private:
-  [[noreturn]] void fail(size_t at, const std::string& message) const { fail_at(source_, Position(at), message); }
+  [[noreturn]] void fail(size_t at, const std::string& message) const {
+    fail_at(source_, Position(at), message);
+  }
 
   Token& add(TokenKind kind, size_t at, std::string text = {}) {
     tokens_.push_back({kind, Position(at), std::move(text)});
@@ -187,7 +189,8 @@ class Lexer {
 
   void read_name() {
     const size_t begin = at_;
-    if (!unicode::is_identifier_start(code_point(source_, begin))) fail(begin, "a name cannot start like this");
+    if (!unicode::is_identifier_start(code_point(source_, begin)))
+      fail(begin, "a name cannot start like this");
     while (at_ < source_.size() && unicode::is_identifier_part(code_point(source_, at_)))
       at_ += char_bytes(source_[at_]);
     add(TokenKind::name, begin, std::string(source_.substr(begin, at_ - begin)));
@@ -214,7 +217,9 @@ class Lexer {
       end = begin + 2;
       if (end < source_.size() && source_[end] == '_') ++end;
       const auto is_one = [base](char c) {
-        const int digit = is_digit(c) ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : 99;
+        const int digit = is_digit(c)                              ? c - '0'
+                          : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                                   : 99;
         return digit < base;
       };
       if (!skip_digits(end, is_one)) end = begin + 1;
@@ -288,7 +293,8 @@ class Lexer {
     for (const std::string_view op : more_operators)
       if (found.empty() && starts_with(op)) found = op;
     if (found.empty())
-      fail(at_, fmt::format("unexpected character {}", quoted(source_.substr(at_, char_bytes(source_[at_])))));
+      fail(at_,
+           fmt::format("unexpected character {}", quoted(source_.substr(at_, char_bytes(source_[at_])))));
     balance(found, open_brackets);
     add(TokenKind::op, at_, std::string(found));
     at_ += found.size();
@@ -299,7 +305,8 @@ class Lexer {
     if (opening.find(op) != opening.npos) open_brackets += closing[opening.find(op)];
     if (closing.find(op) == closing.npos) return;
     if (open_brackets.empty()) fail(at_, fmt::format("unexpected '{}'", op));
-    if (open_brackets.back() != op[0]) fail(at_, fmt::format("unexpected '{}', expected '{}'", op, open_brackets.back()));
+    if (open_brackets.back() != op[0])
+      fail(at_, fmt::format("unexpected '{}', expected '{}'", op, open_brackets.back()));
     open_brackets.pop_back();
   }
 

@@ -8,10 +8,17 @@
 namespace minfer::chat::jinja {
 
 enum class TokenKind : uint8_t {
-  data,             ///< text outside of tags; `text` is what is left of it after trimming
-  output_begin, output_end,  ///< {{ }}
-  block_begin, block_end,    ///< {% %}
-  name, string, integer, floating, op, end
+  data,  ///< text outside of tags; `text` is what is left of it after trimming
+  output_begin,
+  output_end,  ///< {{ }}
+  block_begin,
+  block_end,  ///< {% %}
+  name,
+  string,
+  integer,
+  floating,
+  op,
+  end
 };
 
 struct Token {
@@ -21,7 +28,9 @@ struct Token {
   int64_t integer = 0;
   double number = 0;
 
-  bool is(TokenKind wanted, std::string_view wanted_text) const { return kind == wanted && text == wanted_text; }
+  bool is(TokenKind wanted, std::string_view wanted_text) const {
+    return kind == wanted && text == wanted_text;
+  }
   bool is_op(std::string_view wanted) const { return is(TokenKind::op, wanted); }
   bool is_name(std::string_view wanted) const { return is(TokenKind::name, wanted); }
 };

@@ -6,8 +6,9 @@ namespace minfer::chat::jinja {
 /// What a template may use. A template comes inside a model file and may be hostile: each limit ends the
 /// rendering with Error{bad_model} that names line and column.
 struct Limits {
-  size_t steps = 10'000'000;  ///< nodes evaluated, items visited and, 32 at a time, bytes written: about a second
-  size_t depth = 1200;        ///< nested evaluations: bounds the C++ stack at about 1 MiB
+  size_t steps =
+      10'000'000;       ///< nodes evaluated, items visited and, 32 at a time, bytes written: about a second
+  size_t depth = 1200;  ///< nested evaluations: bounds the C++ stack at about 1 MiB
   size_t text_bytes = size_t(64) << 20;     ///< of one string, the output among them
   size_t memory_bytes = size_t(256) << 20;  ///< of all strings and containers alive
 };

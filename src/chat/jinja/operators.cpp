@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view symbols[] = {"+", "-", "*", "/", "//", "%", "** or pow()"};
 
-[[noreturn]] void fail_operands(const Runtime& runtime, BinaryOperator op, const Value& left, const Value& right) {
+[[noreturn]] void fail_operands(const Runtime& runtime, BinaryOperator op, const Value& left,
+                                const Value& right) {
   runtime.fail(fmt::format("unsupported operand type(s) for {}: '{}' and '{}'", symbols[size_t(op)],
                            type_name(left), type_name(right)));
 }
@@ -46,12 +47,18 @@ double float_floor_divide(double a, double b) {
 
 std::string_view entity_for(char c) {
   switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '\'': return "&#39;";
-    case '"': return "&#34;";
-    default: return {};
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '\'':
+      return "&#39;";
+    case '"':
+      return "&#34;";
+    default:
+      return {};
   }
 }
 
@@ -73,7 +80,8 @@ Value float_power(const Runtime& runtime, double base, double exponent) {
   if (base < 0 && std::isfinite(base) && std::isfinite(exponent) && std::trunc(exponent) != exponent)
     runtime.fail("a power that is no real number");
   const double result = std::pow(base, exponent);
-  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent)) runtime.fail("a power is too large");
+  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent))
+    runtime.fail("a power is too large");
   return result;
 }
 
@@ -110,9 +118,12 @@ Value integer_operation(const Runtime& runtime, BinaryOperator op, int64_t a, in
 
 Value float_operation(const Runtime& runtime, BinaryOperator op, double a, double b) {
   switch (op) {
-    case BinaryOperator::add: return a + b;
-    case BinaryOperator::subtract: return a - b;
-    case BinaryOperator::multiply: return a * b;
+    case BinaryOperator::add:
+      return a + b;
+    case BinaryOperator::subtract:
+      return a - b;
+    case BinaryOperator::multiply:
+      return a * b;
     case BinaryOperator::divide:
       if (b == 0) runtime.fail("float division by zero");
       return a / b;
@@ -122,7 +133,8 @@ Value float_operation(const Runtime& runtime, BinaryOperator op, double a, doubl
     case BinaryOperator::modulo:
       if (b == 0) runtime.fail("float modulo by zero");
       return float_modulo(a, b);
-    case BinaryOperator::power: return float_power(runtime, a, b);
+    case BinaryOperator::power:
+      return float_power(runtime, a, b);
   }
   return 0.0;
 }
@@ -191,7 +203,8 @@ Value binary(Runtime& runtime, BinaryOperator op, const Value& left, const Value
   require_defined(runtime, left);
   require_defined(runtime, right);
   if (left.is_number() && right.is_number()) {
-    if (!left.is_float() && !right.is_float()) return integer_operation(runtime, op, left.integer(), right.integer());
+    if (!left.is_float() && !right.is_float())
+      return integer_operation(runtime, op, left.integer(), right.integer());
     return float_operation(runtime, op, left.number(), right.number());
   }
   if (op == BinaryOperator::add) {
@@ -228,14 +241,22 @@ Value plus(Runtime& runtime, const Value& operand) {
 
 bool compare(Runtime& runtime, Comparison comparison, const Value& left, const Value& right) {
   switch (comparison) {
-    case Comparison::equal: return equal(runtime, left, right);
-    case Comparison::not_equal: return !equal(runtime, left, right);
-    case Comparison::less: return order(runtime, left, right, "<") < 0;
-    case Comparison::less_equal: return order(runtime, left, right, "<=") <= 0;
-    case Comparison::greater: return order(runtime, left, right, ">") > 0;
-    case Comparison::greater_equal: return order(runtime, left, right, ">=") >= 0;
-    case Comparison::in: return contains(runtime, right, left);
-    case Comparison::not_in: return !contains(runtime, right, left);
+    case Comparison::equal:
+      return equal(runtime, left, right);
+    case Comparison::not_equal:
+      return !equal(runtime, left, right);
+    case Comparison::less:
+      return order(runtime, left, right, "<") < 0;
+    case Comparison::less_equal:
+      return order(runtime, left, right, "<=") <= 0;
+    case Comparison::greater:
+      return order(runtime, left, right, ">") > 0;
+    case Comparison::greater_equal:
+      return order(runtime, left, right, ">=") >= 0;
+    case Comparison::in:
+      return contains(runtime, right, left);
+    case Comparison::not_in:
+      return !contains(runtime, right, left);
   }
   return false;
 }

@@ -6,8 +6,8 @@
 
 namespace minfer::chat::jinja {
 
-/// Arithmetic as Python's: text and lists can be added and repeated, `%` after text formats. Whole numbers have
-/// 64 bits; a result beyond them fails.
+/// Arithmetic as Python's: text and lists can be added and repeated, `%` after text formats. Whole numbers
+/// have 64 bits; a result beyond them fails.
 Value binary(Runtime& runtime, BinaryOperator op, const Value& left, const Value& right);
 Value negate(Runtime& runtime, const Value& operand);
 Value plus(Runtime& runtime, const Value& operand);
@@ -20,7 +20,8 @@ Value get_attribute(Runtime& runtime, const Value& object, std::string_view name
 /// Without the fallback to items.
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name);
 /// `object[start:stop:step]`, none where left out.
-Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
+Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                const Value& step);
 
 /// `times` of the items one after the other.
 Items repeated(Runtime& runtime, const Items& items, int64_t times);

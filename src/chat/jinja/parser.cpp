@@ -9,17 +9,26 @@ namespace {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::data: return "text";
-    case TokenKind::output_begin: return "'{{'";
-    case TokenKind::output_end: return "'}}'";
-    case TokenKind::block_begin: return "'{%'";
-    case TokenKind::block_end: return "'%}'";
-    case TokenKind::string: return "a string";
+    case TokenKind::data:
+      return "text";
+    case TokenKind::output_begin:
+      return "'{{'";
+    case TokenKind::output_end:
+      return "'}}'";
+    case TokenKind::block_begin:
+      return "'{%'";
+    case TokenKind::block_end:
+      return "'%}'";
+    case TokenKind::string:
+      return "a string";
     case TokenKind::integer:
-    case TokenKind::floating: return "a number";
-    case TokenKind::end: return "the end of the template";
+    case TokenKind::floating:
+      return "a number";
+    case TokenKind::end:
+      return "the end of the template";
     case TokenKind::name:
-    case TokenKind::op: break;
+    case TokenKind::op:
+      break;
   }
   return quoted(token.text);
 }

@@ -124,8 +124,9 @@ Expression* Parser::parse_sum() {
   while (current().is_op("+") || current().is_op("-")) {
     const Token& op = take();
     Expression* right = parse_concat();
-    left = over(make<Binary>(op.at, op.text == "+" ? BinaryOperator::add : BinaryOperator::subtract, left, right),
-                {left, right});
+    left = over(
+        make<Binary>(op.at, op.text == "+" ? BinaryOperator::add : BinaryOperator::subtract, left, right),
+        {left, right});
   }
   return left;
 }
@@ -169,8 +170,9 @@ Expression* Parser::parse_unary(bool with_filter) {
   if (current().is_op("-") || current().is_op("+")) {
     const Token& sign = take();
     Expression* operand = parse_unary(false);
-    node = over(make<Unary>(sign.at, sign.text == "-" ? Unary::Operator::negate : Unary::Operator::plus, operand),
-                {operand});
+    node = over(
+        make<Unary>(sign.at, sign.text == "-" ? Unary::Operator::negate : Unary::Operator::plus, operand),
+        {operand});
   } else {
     node = parse_primary();
   }
@@ -195,15 +197,19 @@ Expression* Parser::parse_name() {
 Expression* Parser::parse_primary() {
   const Position at = current().at;
   switch (current().kind) {
-    case TokenKind::name: return parse_name();
+    case TokenKind::name:
+      return parse_name();
     case TokenKind::string: {
       std::string text;
       while (current().kind == TokenKind::string) text += take().text;
       return make<Constant>(at, Value(std::make_shared<const Str>(std::move(text))));
     }
-    case TokenKind::integer: return make<Constant>(at, Value(take().integer));
-    case TokenKind::floating: return make<Constant>(at, Value(take().number));
-    default: break;
+    case TokenKind::integer:
+      return make<Constant>(at, Value(take().integer));
+    case TokenKind::floating:
+      return make<Constant>(at, Value(take().number));
+    default:
+      break;
   }
   if (skip_op("(")) {
     Expression* inner = parse_tuple(true, true);
@@ -380,7 +386,8 @@ Expression* Parser::parse_filters(Expression* input, bool first_without_pipe) {
     const Position at = current().at;
     auto* filter = make<FilterCall>(at, input, parse_dotted_name());
     filter->code = find_filter(filter->name);
-    if (!filter->code && !soft_) unknown_.emplace_back(at, fmt::format("no filter named {}", quoted(filter->name)));
+    if (!filter->code && !soft_)
+      unknown_.emplace_back(at, fmt::format("no filter named {}", quoted(filter->name)));
     if (current().is_op("(")) filter->arguments = parse_arguments();
     raise(filter, filter->arguments);
     input = over(filter, {input});

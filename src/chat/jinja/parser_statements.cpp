@@ -23,7 +23,8 @@ bool is_one_of(const Token& token, std::initializer_list<std::string_view> names
 }
 
 bool is_constant_name(std::string_view name) {
-  return name == "true" || name == "false" || name == "none" || name == "True" || name == "False" || name == "None";
+  return name == "true" || name == "false" || name == "none" || name == "True" || name == "False" ||
+         name == "None";
 }
 
 }  // namespace
@@ -38,7 +39,9 @@ Body Parser::parse_body(Names end_tags) {
       case TokenKind::data:
         body.push_back(make<TextStatement>(token.at, take().text));
         break;
-      case TokenKind::output_begin: body.push_back(parse_output()); break;
+      case TokenKind::output_begin:
+        body.push_back(parse_output());
+        break;
       case TokenKind::block_begin:
         take();
         if (is_one_of(current(), end_tags)) return body;
@@ -87,7 +90,8 @@ Statement* Parser::parse_named_statement(const Token& tag) {
   if (tag.text == "generation") return parse_generation(tag.at);
   if (tag.text == "break" || tag.text == "continue") return parse_loop_control(tag);
   if (is_one_of(tag, {"extends", "include", "import", "from", "autoescape"}))
-    fail(tag.at, fmt::format("the statement {} is not supported: a chat template is one text", quoted(tag.text)));
+    fail(tag.at,
+         fmt::format("the statement {} is not supported: a chat template is one text", quoted(tag.text)));
   fail(tag.at, fmt::format("unknown statement {}", quoted(tag.text)));
 }
 
@@ -166,7 +170,8 @@ void Parser::parse_signature(MacroDefinition& macro) {
 }
 
 void Parser::parse_macro_body(MacroDefinition& macro, Position at, std::string_view end_tag) {
-  const Temporarily<int> outside_loops(loops_, 0);  // a macro is a function: nothing in it breaks a loop around
+  const Temporarily<int> outside_loops(loops_,
+                                       0);  // a macro is a function: nothing in it breaks a loop around
   open_macros_.push_back(&macro);
   macro.body = parse_block_body({end_tag});
   take();
@@ -251,7 +256,8 @@ Statement* Parser::parse_loop_control(const Token& tag) {
 
 std::string Parser::parse_target_name() {
   const Token& token = expect(TokenKind::name, "a name");
-  if (is_constant_name(token.text)) fail(token.at, fmt::format("{} cannot be assigned to", quoted(token.text)));
+  if (is_constant_name(token.text))
+    fail(token.at, fmt::format("{} cannot be assigned to", quoted(token.text)));
   return token.text;
 }
 

@@ -14,11 +14,16 @@ namespace {
 /// The escape that repr writes for a character, empty if it is printed as it is.
 std::string repr_escape(char32_t c, char quote) {
   switch (c) {
-    case '\\': return "\\\\";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      break;
   }
   if (c == char32_t(quote)) return {'\\', quote};
   if (unicode::is_printable(c)) return {};
@@ -144,7 +149,8 @@ class ReprWriter {
       const std::string step = range->step == 1 ? "" : fmt::format(", {}", range->step);
       out_.append(fmt::format("range({}, {}{})", range->start, range->stop, step), true);
     } else if (const auto* macro = value.as<Macro>()) {
-      out_.append(macro->name.empty() ? "<Macro anonymous>" : fmt::format("<Macro {}>", quoted(macro->name)), true);
+      out_.append(macro->name.empty() ? "<Macro anonymous>" : fmt::format("<Macro {}>", quoted(macro->name)),
+                  true);
     } else if (const auto* loop = value.as<Loop>()) {
       out_.append(fmt::format("<LoopContext {}/{}>", loop->index0 + 1, loop->items.size()), true);
     } else {

@@ -14,9 +14,9 @@ std::string describe_position(std::string_view source, Position at) {
 }
 
 void fail_at(std::string_view source, Position at, const std::string& message) {
-  throw Error(ErrorCode::bad_model,
-              fmt::format("chat template, {}: {}", describe_position(source, at), message),
-              "the template is part of the model file; --raw, or another conversion of the model, does without it");
+  throw Error(
+      ErrorCode::bad_model, fmt::format("chat template, {}: {}", describe_position(source, at), message),
+      "the template is part of the model file; --raw, or another conversion of the model, does without it");
 }
 
 void Runtime::fail(const std::string& message) const { fail_at(source_, at_, message); }

@@ -33,18 +33,30 @@ char32_t read_octal(std::string_view text, size_t& at) {
 
 std::string_view simple_escape(char c) {
   switch (c) {
-    case '\n': return "";  // the line goes on
-    case '\\': return "\\";
-    case '\'': return "'";
-    case '"': return "\"";
-    case 'a': return "\a";
-    case 'b': return "\b";
-    case 'f': return "\f";
-    case 'n': return "\n";
-    case 'r': return "\r";
-    case 't': return "\t";
-    case 'v': return "\v";
-    default: return "?";
+    case '\n':
+      return "";  // the line goes on
+    case '\\':
+      return "\\";
+    case '\'':
+      return "'";
+    case '"':
+      return "\"";
+    case 'a':
+      return "\a";
+    case 'b':
+      return "\b";
+    case 'f':
+      return "\f";
+    case 'n':
+      return "\n";
+    case 'r':
+      return "\r";
+    case 't':
+      return "\t";
+    case 'v':
+      return "\v";
+    default:
+      return "?";
   }
 }
 

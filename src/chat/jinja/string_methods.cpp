@@ -50,7 +50,8 @@ Value partition(Runtime& runtime, const Value& self, const Arguments& arguments)
   const Str &text = self.str(), &separator = parameters.string(0);
   if (separator.bytes.empty()) runtime.fail("empty separator");
   runtime.step(text.bytes.size() / 32);
-  const size_t at = from_right ? rfind_text(text.bytes, separator.bytes) : find_text(text.bytes, separator.bytes);
+  const size_t at =
+      from_right ? rfind_text(text.bytes, separator.bytes) : find_text(text.bytes, separator.bytes);
   const Value nothing = runtime.text("");
   if (at == std::string::npos)
     return from_right ? runtime.tuple({nothing, nothing, self}) : runtime.tuple({self, nothing, nothing});
@@ -83,7 +84,9 @@ struct Window {
 Window window(Runtime& runtime, const Parameters& parameters, const Str& text) {
   if (!parameters.has(1) && !parameters.has(2)) return {0, text.bytes.size(), true};
   const int64_t length = int64_t(text.length());
-  const auto adjusted = [&](int64_t index) { return index < 0 ? std::max<int64_t>(0, index + length) : index; };
+  const auto adjusted = [&](int64_t index) {
+    return index < 0 ? std::max<int64_t>(0, index + length) : index;
+  };
   const int64_t start = adjusted(parameters.has(1) ? parameters.integer(1, 0) : 0);
   const int64_t end = std::min(length, adjusted(parameters.has(2) ? parameters.integer(2, length) : length));
   if (start > end || start > length) return {0, 0, false};
@@ -120,7 +123,8 @@ Value find(Runtime& runtime, const Value& self, const Arguments& arguments) {
   size_t at = std::string::npos;
   if (in.valid) {
     const std::string_view part = std::string_view(text.bytes).substr(in.begin, in.end - in.begin);
-    at = from_right ? rfind_text(part, parameters.string(0).bytes) : find_text(part, parameters.string(0).bytes);
+    at = from_right ? rfind_text(part, parameters.string(0).bytes)
+                    : find_text(part, parameters.string(0).bytes);
   }
   if (at == std::string::npos) {
     if (must_exist) runtime.fail("substring not found");
@@ -326,7 +330,8 @@ bool has_case(Runtime& runtime, const Str& str, bool upper) {
   bool any = false;
   for (size_t at = 0; at < str.bytes.size(); at += char_bytes(str.bytes[at])) {
     const char32_t c = code_point(str.bytes, at);
-    if (upper ? unicode::is_lower(c) || unicode::is_title(c) : unicode::is_upper(c) || unicode::is_title(c)) return false;
+    if (upper ? unicode::is_lower(c) || unicode::is_title(c) : unicode::is_upper(c) || unicode::is_title(c))
+      return false;
     any |= upper ? unicode::is_upper(c) : unicode::is_lower(c);
   }
   return any;

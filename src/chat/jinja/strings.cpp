@@ -43,12 +43,21 @@ char ascii_cased(char c, Case wanted, bool in_word, bool is_first) {
   const bool is_lower = c >= 'a' && c <= 'z', is_upper = c >= 'A' && c <= 'Z';
   bool to_upper = false;
   switch (wanted) {
-    case Case::upper: to_upper = true; break;
+    case Case::upper:
+      to_upper = true;
+      break;
     case Case::lower:
-    case Case::fold: break;
-    case Case::title: to_upper = !in_word; break;
-    case Case::capitalize: to_upper = is_first; break;
-    case Case::swap: to_upper = is_lower; break;
+    case Case::fold:
+      break;
+    case Case::title:
+      to_upper = !in_word;
+      break;
+    case Case::capitalize:
+      to_upper = is_first;
+      break;
+    case Case::swap:
+      to_upper = is_lower;
+      break;
   }
   if (to_upper) return is_lower ? char(c - 32) : c;
   return is_upper ? char(c + 32) : c;
@@ -58,13 +67,20 @@ char ascii_cased(char c, Case wanted, bool in_word, bool is_first) {
 std::u32string cased(std::string_view text, size_t at, Case wanted, bool in_word) {
   const char32_t c = code_point(text, at);
   switch (wanted) {
-    case Case::upper: return unicode::upper(c);
-    case Case::lower: return lower_at(text, at);
-    case Case::title: return in_word ? lower_at(text, at) : unicode::title(c);
-    case Case::capitalize: return at > 0 ? lower_at(text, at) : unicode::title(c);
+    case Case::upper:
+      return unicode::upper(c);
+    case Case::lower:
+      return lower_at(text, at);
+    case Case::title:
+      return in_word ? lower_at(text, at) : unicode::title(c);
+    case Case::capitalize:
+      return at > 0 ? lower_at(text, at) : unicode::title(c);
     case Case::swap:
-      return unicode::is_upper(c) ? lower_at(text, at) : unicode::is_lower(c) ? unicode::upper(c) : std::u32string(1, c);
-    case Case::fold: return unicode::fold(c);
+      return unicode::is_upper(c)   ? lower_at(text, at)
+             : unicode::is_lower(c) ? unicode::upper(c)
+                                    : std::u32string(1, c);
+    case Case::fold:
+      return unicode::fold(c);
   }
   return {};
 }
@@ -91,7 +107,8 @@ size_t skip_blanks_back(std::string_view text, size_t at) {
 }
 
 size_t skip_word_back(std::string_view text, size_t at) {
-  while (at > 0 && !unicode::is_space(code_point(text, previous_char(text, at)))) at = previous_char(text, at);
+  while (at > 0 && !unicode::is_space(code_point(text, previous_char(text, at))))
+    at = previous_char(text, at);
   return at;
 }
 
@@ -130,7 +147,9 @@ std::string plain_number(std::string_view text) {
       result += text[i];
       continue;
     }
-    const auto is_alnum = [&](size_t at) { return at > begin && at < end && std::isalnum(uint8_t(text[at])); };
+    const auto is_alnum = [&](size_t at) {
+      return at > begin && at < end && std::isalnum(uint8_t(text[at]));
+    };
     if (i == begin || i + 1 >= end || !std::isalnum(uint8_t(text[i - 1])) || !is_alnum(i + 1)) return {};
   }
   return result;
@@ -176,7 +195,8 @@ StrPtr strip(Runtime& runtime, const Str& str, const Str* characters, Side side)
   if (side & Side::left)
     while (begin < end && is_stripped(runtime, text, begin, characters)) begin += char_bytes(text[begin]);
   if (side & Side::right)
-    while (end > begin && is_stripped(runtime, text, previous_char(text, end), characters)) end = previous_char(text, end);
+    while (end > begin && is_stripped(runtime, text, previous_char(text, end), characters))
+      end = previous_char(text, end);
   runtime.step((begin + text.size() - end) / 16);
   return part(runtime, str, begin, end);
 }

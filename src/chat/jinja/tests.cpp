@@ -33,10 +33,12 @@ bool string(const Value& value) { return value.is_string(); }
 bool mapping(const Value& value) { return value.as<Dict>() || (value.is_string() && value.str().parsed); }
 bool escaped_(const Value& value) { return value.is_string() && value.str().markup; }
 bool sequence(const Value& value) {
-  return value.is_undefined() || value.is_string() || value.as<List>() || value.as<Dict>() || value.as<Range>();
+  return value.is_undefined() || value.is_string() || value.as<List>() || value.as<Dict>() ||
+         value.as<Range>();
 }
 bool callable(const Value& value) {
-  return value.is_undefined() || value.as<Function>() || value.as<Macro>() || value.as<Loop>() || value.as<Joiner>();
+  return value.is_undefined() || value.as<Function>() || value.as<Macro>() || value.as<Loop>() ||
+         value.as<Joiner>();
 }
 
 /// value % divisor == remainder, with Python's errors for what has no remainder.

@@ -24,7 +24,7 @@ class CharSet {
     int error = 0;
     size_t offset = 0;
     code_.reset(pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
-                                 PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &error, &offset, nullptr));
+                                PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &error, &offset, nullptr));
     MINFER_CHECK(code_, "a character class does not compile");
   }
 
@@ -46,8 +46,9 @@ class CharSet {
 };
 
 const SpecialCasing* special_casing(char32_t c) {
-  const auto* at = std::lower_bound(std::begin(special_casings), std::end(special_casings), c,
-                                    [](const SpecialCasing& row, char32_t value) { return row.character < value; });
+  const auto* at =
+      std::lower_bound(std::begin(special_casings), std::end(special_casings), c,
+                       [](const SpecialCasing& row, char32_t value) { return row.character < value; });
   return at != std::end(special_casings) && at->character == c ? at : nullptr;
 }
 
@@ -62,8 +63,8 @@ std::u32string without_padding(const char32_t (&characters)[3]) {
 
 bool is_space(char32_t c) {
   if (c < 0x80) return (c >= 9 && c <= 13) || (c >= 28 && c <= 32);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
-         c == 0x202F || c == 0x205F || c == 0x3000;
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 bool is_printable(char32_t c) {
@@ -139,7 +140,8 @@ bool is_identifier_part(char32_t c) {
 }
 
 bool is_case_ignorable(char32_t c) {
-  static const CharSet ignorable("[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\\x{B7}\\x{2018}\\x{2019}\\x{2024}\\x{2027}]");
+  static const CharSet ignorable(
+      "[\\p{Mn}\\p{Me}\\p{Cf}\\p{Lm}\\p{Sk}'.:\\x{B7}\\x{2018}\\x{2019}\\x{2024}\\x{2027}]");
   return ignorable.has(c);
 }
 

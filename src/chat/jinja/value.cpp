@@ -79,7 +79,8 @@ void Dict::set(Value key, Value value) {
 
 int64_t Range::length() const {
   // In unsigned arithmetic: the span may not fit a signed number.
-  if (step > 0) return start < stop ? int64_t((uint64_t(stop) - uint64_t(start) - 1) / uint64_t(step) + 1) : 0;
+  if (step > 0)
+    return start < stop ? int64_t((uint64_t(stop) - uint64_t(start) - 1) / uint64_t(step) + 1) : 0;
   return start > stop ? int64_t((uint64_t(start) - uint64_t(stop) - 1) / (0 - uint64_t(step)) + 1) : 0;
 }
 
@@ -91,18 +92,30 @@ std::string_view type_name(const Value& value) {
   if (value.is_float()) return "float";
   if (value.is_string()) return value.str().markup ? "Markup" : "str";
   switch (value.object()->type) {
-    case ObjectType::list: return "list";
-    case ObjectType::tuple: return "tuple";
-    case ObjectType::dict: return "dict";
-    case ObjectType::name_space: return "Namespace";
-    case ObjectType::range: return "range";
-    case ObjectType::view: return "dict view";
-    case ObjectType::iterator: return "generator";
-    case ObjectType::macro: return "Macro";
-    case ObjectType::function: return "function";
-    case ObjectType::loop: return "LoopContext";
-    case ObjectType::cycler: return "Cycler";
-    case ObjectType::joiner: return "Joiner";
+    case ObjectType::list:
+      return "list";
+    case ObjectType::tuple:
+      return "tuple";
+    case ObjectType::dict:
+      return "dict";
+    case ObjectType::name_space:
+      return "Namespace";
+    case ObjectType::range:
+      return "range";
+    case ObjectType::view:
+      return "dict view";
+    case ObjectType::iterator:
+      return "generator";
+    case ObjectType::macro:
+      return "Macro";
+    case ObjectType::function:
+      return "function";
+    case ObjectType::loop:
+      return "LoopContext";
+    case ObjectType::cycler:
+      return "Cycler";
+    case ObjectType::joiner:
+      return "Joiner";
   }
   return "object";
 }

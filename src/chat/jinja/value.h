@@ -32,8 +32,7 @@ class Value {
   Value(double number) : data_(number) {}
   Value(StrPtr str) : data_(std::move(str)) {}
   template <class T>
-    requires std::is_base_of_v<Object, T>
-  Value(T* object) : data_(static_cast<Object*>(object)) {}
+  requires std::is_base_of_v<Object, T> Value(T* object) : data_(static_cast<Object*>(object)) {}
   Value(int) = delete;          // write int64_t(…)
   Value(const void*) = delete;  // would become a bool
 
@@ -65,7 +64,20 @@ class Value {
 };
 
 /// What an object is, also for messages: see type_name.
-enum class ObjectType : uint8_t { list, tuple, dict, name_space, range, view, iterator, macro, function, loop, cycler, joiner };
+enum class ObjectType : uint8_t {
+  list,
+  tuple,
+  dict,
+  name_space,
+  range,
+  view,
+  iterator,
+  macro,
+  function,
+  loop,
+  cycler,
+  joiner
+};
 
 struct Object {
   explicit Object(ObjectType object_type) : type(object_type) {}
