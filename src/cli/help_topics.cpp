@@ -68,10 +68,13 @@ constexpr Variable user_variables[] = {
     {"MINFER_GPU_MEM", "MiB that a device may use, instead of what it reports"},
     {"HF_TOKEN", "sent to the model hub, and to no other host, when fetching hf: sources"},
     {"HF_ENDPOINT", "another address for hf: sources"},
+    {"SSL_CERT_FILE", "certificates to trust when fetching, instead of the system's"},
     {"MINFER_OLLAMA_URL", "another address for ollama: sources"},
     {"MINFER_DOWNLOAD_STALL_SECONDS", "a download that receives nothing for so long is begun again"},
     {"MINFER_DOWNLOAD_RETRIES", "how often that may happen"},
     {"MINFER_DOWNLOAD_BACKOFF_MS", "how long to wait the first time, then twice as long each time"},
+    {"NO_COLOR", "set to anything: no colours in `minfer chat`"},
+    {"TERM", "dumb: no colours in `minfer chat`"},
     {"MINFER_LIBRARY", "path of libminfer for the Python package"},
 };
 constexpr Variable developer_variables[] = {
@@ -108,12 +111,14 @@ source gives a SHA-256, matches it. The cache is in ~/.cache/minfer, see `minfer
 needs no network.
 )";
 
-constexpr const char* chat_text = R"(
+constexpr const char* prompts_text = R"(
 A chat model was trained on conversations in a format of its own, with control tokens between the turns.
 
-  minfer run MODEL "Hello"                    puts the prompt into that format
+  minfer run MODEL "Hello"                    puts the prompt into that format, by the model's own template
   minfer run MODEL --system "Be brief." "Hello"
   minfer run MODEL --raw "Once upon a time"   no format: the model continues the text
+  minfer chat MODEL                           turn after turn; /help lists what it understands
+  minfer render MODEL --messages FILE         the text that a conversation becomes
 
 Whatever a user writes stays plain text: `<|im_end|>` in a prompt does not end the turn. Only a --raw prompt may hold
 control tokens, since it is the whole text that the model sees.
@@ -128,7 +133,7 @@ const std::vector<HelpTopic>& help_topics() {
       {"memory", "Weights, context and the KV cache", memory_text},
       {"environment", "Every environment variable", environment_text()},
       {"cache", "Where models come from and where they are kept", cache_text},
-      {"chat", "Prompts, conversations and control tokens", chat_text},
+      {"prompts", "Prompts, conversations and control tokens", prompts_text},
   };
   return topics;
 }
