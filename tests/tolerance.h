@@ -47,8 +47,8 @@ inline constexpr double half_range_case = 1e-3;
 /// within sum16_roundings(512) * u = 2.2e-6 of its own magnitude, adding up like independent errors.
 inline constexpr double logits_float = 1e-5;
 
-/// Block-quantised weights, whose matmuls round activations to 8 bits: the largest error that llama.cpp, which
-/// does the same, was measured to have on these very files (f16 keys and values, flash attention).
+/// Block-quantised weights, whose matmuls round activations to 8 bits: the largest error that llama.cpp,
+/// which does the same, was measured to have on these very files (f16 keys and values, flash attention).
 inline constexpr double logits_quant = 2.3e-2;    ///< Q4_0 to Q8_0
 inline constexpr double logits_quant_k = 3.7e-2;  ///< Q4_K, Q5_K and Q6_K
 
@@ -97,12 +97,12 @@ inline constexpr double chi_square_9 = 33.72;
 
 // Templates made to harm. None of these is a measurement of speed.
 
-/// Processor seconds: the limits end a rendering after about half a second here, so this is reached only where
-/// something grows out of proportion; sanitizers and a busy machine are slower by less.
+/// Processor seconds: the limits end a rendering after about half a second here, so this is reached only
+/// where something grows out of proportion; sanitizers and a busy machine are slower by less.
 inline constexpr double hostile_template_seconds = 10;
 
-/// MiB of the whole test program: the memory of one rendering (256), doubled while a string or vector grows, and
-/// what sanitizers keep of freed memory.
+/// MiB of the whole test program: the memory of one rendering (256), doubled while a string or vector grows,
+/// and what sanitizers keep of freed memory.
 inline constexpr double hostile_template_mib = 1024;
 
 }  // namespace minfer::tol

@@ -161,12 +161,12 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
 }
 
 void add_render(CLI::App& app, std::function<int()>& chosen) {
-  auto [command, o] =
-      add_command<RenderCommandOptions>(app, chosen, "render", "Messages to the text a model is given", render);
+  auto [command, o] = add_command<RenderCommandOptions>(app, chosen, "render",
+                                                        "Messages to the text a model is given", render);
   command->add_option("MODEL", o->model, model_help)->required();
-  command->add_option("--messages", o->messages_file, "A JSON file with a list of messages; - reads stdin")->required();
-  command->add_option("--options", o->options,
-                      "JSON object: add_generation_prompt, enable_thinking, tools");
+  command->add_option("--messages", o->messages_file, "A JSON file with a list of messages; - reads stdin")
+      ->required();
+  command->add_option("--options", o->options, "JSON object: add_generation_prompt, enable_thinking, tools");
   command->add_flag("--ids", o->ids, "Print the token ids, not the text");
 }
 

@@ -25,7 +25,8 @@ chat::RenderOptions parse_options(const std::string& text) {
   if (text.empty()) return options;
   const auto json = parse_json(text, "--options");
   if (!json.is_object())
-    throw Error(ErrorCode::bad_request, fmt::format("--options: an object is expected, found {}", json.type_name()),
+    throw Error(ErrorCode::bad_request,
+                fmt::format("--options: an object is expected, found {}", json.type_name()),
                 R"(e.g. {"add_generation_prompt": false})");
   for (const auto& [name, value] : json.items()) {
     if (name == "add_generation_prompt") {

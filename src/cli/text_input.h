@@ -7,7 +7,8 @@
 
 namespace minfer::cli {
 
-/// The bytes of a file, of stdin if `path` is "-". Throws Error{io} naming it; refuses more than `max_text_bytes`.
+/// The bytes of a file, of stdin if `path` is "-". Throws Error{io} naming it; refuses more than
+/// `max_text_bytes`.
 std::string read_text_file(const std::string& path);
 inline constexpr size_t max_text_bytes = size_t(256) << 20;
 

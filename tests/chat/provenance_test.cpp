@@ -61,5 +61,6 @@ TEST_CASE("macros, set blocks and filters keep it too") {
   CHECK(render_pieces("{% filter trim %}  {{ u }} {% endfilter %}", {{"u", "u"}}) == Pieces{{"u", false}});
   CHECK(render_pieces("{% for c in u %}{{ c }}.{% endfor %}", {{"u", "ab"}}) ==
         Pieces{{"a", false}, {".", true}, {"b", false}, {".", true}});
-  CHECK(render_pieces("{% for k in d %}{{ k }}{% endfor %}", {{"d", {{"key", 1}}}}) == Pieces{{"key", false}});
+  CHECK(render_pieces("{% for k in d %}{{ k }}{% endfor %}", {{"d", {{"key", 1}}}}) ==
+        Pieces{{"key", false}});
 }

@@ -1,5 +1,6 @@
-// Any template: it renders with a conversation, or an Error says why not. What it prints is UTF-8, its pieces are
-// in order, and what users wrote is never called the template's. The limits are small, so that inputs stay quick.
+// Any template: it renders with a conversation, or an Error says why not. What it prints is UTF-8, its pieces
+// are in order, and what users wrote is never called the template's. The limits are small, so that inputs
+// stay quick.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -25,9 +26,12 @@ const nlohmann::ordered_json& conversation() {
           {{"role", "user"}, {"content", "Hi \u00e9 <b>&amp;</b> {{ x }} " + m}},
           {{"role", "assistant"},
            {"content", "<think>a</think>b" + m},
-           {"tool_calls", {{{"type", "function"}, {"function", {{"name", "f" + m}, {"arguments", {{"a", 1}, {"b", {1.5, nullptr, true}}}}}}}}}},
+           {"tool_calls",
+            {{{"type", "function"},
+              {"function", {{"name", "f" + m}, {"arguments", {{"a", 1}, {"b", {1.5, nullptr, true}}}}}}}}}},
           {{"role", "tool"}, {"content", m}}}},
-        {"tools", {{{"type", "function"}, {"function", {{"name", m}, {"parameters", {{"type", "object"}}}}}}}},
+        {"tools",
+         {{{"type", "function"}, {"function", {{"name", m}, {"parameters", {{"type", "object"}}}}}}}},
         {"s", m},
         {"n", 3},
         {"xs", {3, 1, 2}}};
@@ -56,7 +60,8 @@ void check(std::string_view source) {
   chat::jinja::for_each_run(*text, 0, text->bytes.size(), [&](size_t begin, size_t end, bool trusted) {
     require(begin == at && end > begin);
     at = end;
-    if (trusted && !knows_mark) require(text->bytes.substr(begin, end - begin).find("\u2603") == std::string::npos);
+    if (trusted && !knows_mark)
+      require(text->bytes.substr(begin, end - begin).find("\u2603") == std::string::npos);
   });
   require(at == text->bytes.size());
 }
