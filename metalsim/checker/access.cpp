@@ -7,8 +7,6 @@ namespace metalsim {
 
 namespace {
 
-constexpr size_t stacks_bytes = size_t(128 << 10) * max_threads_per_threadgroup;
-
 AccessRecord record_of(const Access& access, uint64_t who, const FenceCounts& group,
                        const FenceCounts& simdgroup, uint64_t barriers, bool device) {
   AccessRecord record;

@@ -15,8 +15,6 @@ thread_local Worker* current_worker;
 
 namespace {
 
-constexpr size_t stack_bytes = 128 << 10;
-
 void thread_main();
 
 /// Stacks are a power of two apart, so equal depths would share cache sets: thread `index` begins a little
