@@ -32,7 +32,7 @@ void Reader::declarations(size_t begin, size_t end, const std::string& scope) {
     } else if (at(i).is("template")) {
       i = template_declaration(i, end, scope);
     } else {
-      i = declaration(i, end, false, scope);
+      i = declaration(i, end, {}, scope);
     }
   }
 }
@@ -51,18 +51,20 @@ size_t Reader::namespace_declaration(size_t i, const std::string& scope) {
 }
 
 size_t Reader::template_declaration(size_t i, size_t end, const std::string& scope) {
-  if (!at(i + 1).is("<")) return explicit_instantiation(i, scope);
+  if (!at(i + 1).is("<")) return explicit_instantiation(i);
+  Range parameters;
   while (at(i).is("template") && at(i + 1).is("<")) {
     const size_t close = match_angles(i + 1);
     if (close == i + 1) unit_.fail(i, "template parameters without closing `>`");
+    parameters = {i + 2, close};
     i = close + 1;
   }
-  if (is_any(at(i), {"using"})) return skip_to(";", i) + 1;
-  return declaration(i, end, true, scope);
+  if (at(i).is("using")) return skip_to(";", i) + 1;
+  return declaration(i, end, parameters, scope);
 }
 
 /// `template [[host_name("x")]] [[kernel]] decltype(f<float>) f<float>;` or with the whole signature.
-size_t Reader::explicit_instantiation(size_t i, const std::string& scope) {
+size_t Reader::explicit_instantiation(size_t i) {
   const size_t begin = i;
   const size_t semicolon = skip_to(";", i);
   std::vector<Attribute> attributes;
@@ -112,6 +114,8 @@ size_t Reader::explicit_instantiation(size_t i, const std::string& scope) {
   instantiation.host_name = unquoted(*host_name);
   instantiation.function = unit_.text({first, last + 1});
   instantiation.base = std::string(at(first).text);
+  for (const Range& argument : split({first + 2, last}))
+    instantiation.arguments.push_back(unit_.text(argument));
   instantiation.tokens = {begin, semicolon + 1};
   instantiation.name_token = at(host_name->arguments.begin);
   if (const Attribute* limit = find(attributes, "max_total_threads_per_threadgroup"))
@@ -125,10 +129,10 @@ size_t Reader::explicit_instantiation(size_t i, const std::string& scope) {
 }
 
 /// One declaration that is none of the above. Returns the index after it.
-size_t Reader::declaration(size_t i, size_t end, bool is_template, const std::string& scope) {
+size_t Reader::declaration(size_t i, size_t end, const Range& template_parameters, const std::string& scope) {
   Head head;
   head.begin = i;
-  head.is_template = is_template;
+  head.template_parameters = template_parameters;
   while (i < end) {
     const Token& token = at(i);
     if (attribute_begins(i)) {

@@ -9,29 +9,27 @@ void Reader::kernel(const Head& head, size_t open, size_t close, const std::stri
   out.name = std::string(at(name).text);
   out.name_token = at(name);
   out.host_name = scope + out.name;
-  out.is_template = head.is_template;
+  out.is_template = head.template_parameters.end != 0;
+  for (const Range& parameter : split(head.template_parameters)) {
+    size_t last = parameter.begin;
+    for (size_t i = parameter.begin; i < parameter.end && !at(i).is("="); ++i) last = i;
+    out.template_parameters.push_back(std::string(at(last).text));
+  }
   out.is_specialization = head.name_has_arguments;
   if (const Attribute* host_name = find(head.attributes, "host_name")) out.host_name = unquoted(*host_name);
-  if (const Attribute* limit = find(head.attributes, "max_total_threads_per_threadgroup"))
+  if (const Attribute* limit = find(head.attributes, "max_total_threads_per_threadgroup")) {
     out.max_threads = unit_.text(limit->arguments);
+    for (size_t i = limit->arguments.begin; i < limit->arguments.end; ++i)
+      out.max_threads_words.push_back(std::string(at(i).text));
+  }
 
   bool returns_void = false;
   for (size_t i = head.begin; i < name; ++i) returns_void |= at(i).is("void");
   if (!returns_void) unit_.fail(name, "kernel `" + out.name + "` must return void");
 
-  size_t first = open + 1;
-  int angles = 0;
-  for (size_t i = first; i <= close; ++i) {
-    if (i < close && (at(i).is("(") || at(i).is("[") || at(i).is("{"))) {
-      i = match(i);
-      continue;
-    }
-    angles += at(i).is("<") ? 1 : at(i).is(">") ? -1 : 0;
-    const bool ends = i == close || (at(i).is(",") && angles == 0);
-    if (!ends) continue;
-    const bool none = i == first || (i == first + 1 && at(first).is("void"));
-    if (!none) out.parameters.push_back(parameter({first, i}, out.name));
-    first = i + 1;
+  for (const Range& range : split({open + 1, close})) {
+    const bool none = range.end == range.begin + 1 && at(range.begin).is("void");
+    if (!none) out.parameters.push_back(parameter(range, out.name));
   }
   if (!out.has_body || out.is_specialization) return;
   for (const Kernel& other : unit_.kernels)

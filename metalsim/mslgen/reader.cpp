@@ -125,6 +125,22 @@ std::string Reader::unquoted(const Attribute& attribute) const {
   return value;
 }
 
+/// The parts of a list between commas that stand outside brackets of any kind.
+std::vector<Range> Reader::split(Range list) const {
+  std::vector<Range> parts;
+  size_t first = list.begin;
+  int angles = 0;
+  for (size_t i = first; i < list.end; ++i) {
+    if (at(i).is("(") || at(i).is("[") || at(i).is("{")) i = match(i);
+    angles += at(i).is("<") ? 1 : at(i).is(">") ? -1 : 0;
+    if (!at(i).is(",") || angles != 0) continue;
+    parts.push_back({first, i});
+    first = i + 1;
+  }
+  if (first < list.end) parts.push_back({first, list.end});
+  return parts;
+}
+
 void Reader::collect_words(const std::string& name, Range range) {
   std::set<std::string>& words = unit_.words_of[name];
   for (size_t i = range.begin; i < range.end; ++i)

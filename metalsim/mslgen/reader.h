@@ -21,8 +21,9 @@ class Reader {
   /// What stands before a declarator.
   struct Head {
     size_t begin = 0;
+    Range template_parameters;  // between the angle brackets
     std::vector<Attribute> attributes;
-    bool is_template = false, is_kernel = false, is_constant = false;
+    bool is_kernel = false, is_constant = false;
     bool names_type = false;  // struct, class, union or enum
     size_t name = 0;          // last word outside angle brackets
     bool name_has_arguments = false;
@@ -38,14 +39,15 @@ class Reader {
   size_t read_attributes(size_t i, std::vector<Attribute>& out);
   const Attribute* find(const std::vector<Attribute>& attributes, std::string_view name) const;
   std::string unquoted(const Attribute& attribute) const;
+  std::vector<Range> split(Range list) const;
   void collect_words(const std::string& name, Range range);
 
   // declarations.cpp: program scope
   void declarations(size_t begin, size_t end, const std::string& scope);
   size_t namespace_declaration(size_t i, const std::string& scope);
   size_t template_declaration(size_t i, size_t end, const std::string& scope);
-  size_t explicit_instantiation(size_t i, const std::string& scope);
-  size_t declaration(size_t i, size_t end, bool is_template, const std::string& scope);
+  size_t explicit_instantiation(size_t i);
+  size_t declaration(size_t i, size_t end, const Range& template_parameters, const std::string& scope);
   size_t type_definition(size_t i);
   size_t function(const Head& head, size_t open, const std::string& scope);
   size_t variable(const Head& head, size_t i);

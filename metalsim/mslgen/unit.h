@@ -35,10 +35,12 @@ struct ThreadgroupStatement {
 struct Kernel {
   std::string name;
   Token name_token;
-  std::string host_name;    ///< [[host_name("...")]]; else the qualified name
-  std::string max_threads;  ///< [[max_total_threads_per_threadgroup(...)]]; else empty
+  std::string host_name;                       ///< [[host_name("...")]]; else the qualified name
+  std::string max_threads;                     ///< [[max_total_threads_per_threadgroup(...)]]; else empty
+  std::vector<std::string> max_threads_words;  ///< its tokens
   bool is_template = false;
-  bool is_specialization = false;  ///< `template <> kernel void f<float>(...)`
+  std::vector<std::string> template_parameters;  ///< names
+  bool is_specialization = false;                ///< `template <> kernel void f<float>(...)`
   std::vector<Parameter> parameters;
   size_t last_token = 0;  ///< the body's closing brace, or the semicolon of a declaration
   bool has_body = false;
@@ -48,9 +50,10 @@ struct Kernel {
 struct Instantiation {
   std::string host_name;
   std::string max_threads;
-  std::string function;  ///< "f<float>"
-  std::string base;      ///< "f"
-  Range tokens;          ///< to the semicolon, inclusive
+  std::string function;                ///< "f<float>"
+  std::vector<std::string> arguments;  ///< of the template
+  std::string base;                    ///< "f"
+  Range tokens;                        ///< to the semicolon, inclusive
   Token name_token;
 };
 

@@ -87,8 +87,8 @@ class Writer {
       } else {
         const std::string number = std::to_string(slot++);
         body = "metalsim::function_constant<" + constant.type + ", " + number + ">()";
-        constant_registrations_ += "METALSIM_FUNCTION_CONSTANT(" + number + ", " + constant.name +
-                                   ", metal::" + constant.type + ", " + constant.index + ")\n";
+        constant_registrations_ += "METALSIM_FUNCTION_CONSTANT(" + number + ", " + constant.name + ", " +
+                                   constant.type + ", " + constant.index + ")\n";
         slots_[constant.name] = number;
       }
       rewriter_.replace(constant.tokens, "static inline " + constant.type + " " + constant.name +
@@ -135,11 +135,23 @@ class Writer {
         throw SourceError(unit_.source.place(token.begin, token.end),
                           "no kernel template `" + instantiation.base + "` to instantiate");
       claim(instantiation.host_name, token);
-      const std::string& limit =
-          instantiation.max_threads.empty() ? kernel->max_threads : instantiation.max_threads;
+      const std::string limit =
+          instantiation.max_threads.empty() ? substituted(*kernel, instantiation) : instantiation.max_threads;
       rewriter_.replace(instantiation.tokens,
                         registration(id++, instantiation.host_name, limit, instantiation.function, *kernel));
     }
+  }
+
+  /// The template's thread limit with its parameters replaced by the instantiation's arguments.
+  static std::string substituted(const Kernel& kernel, const Instantiation& instantiation) {
+    std::string text;
+    for (const std::string& word : kernel.max_threads_words) {
+      const auto& names = kernel.template_parameters;
+      const size_t index = size_t(std::find(names.begin(), names.end(), word) - names.begin());
+      text += index < instantiation.arguments.size() ? "(" + instantiation.arguments[index] + ")" : word;
+      text += ' ';
+    }
+    return text;
   }
 
   std::string registration(int id, const std::string& host_name, const std::string& max_threads,
@@ -152,7 +164,7 @@ class Writer {
     for (const Parameter& parameter : kernel.parameters) {
       text += ", metalsim::encode(metalsim::Attribute::" + parameter.attribute;
       if (!parameter.index.empty()) text += ", (" + parameter.index + ")";
-      if (parameter.conditional) text += ", true";
+      if (parameter.conditional) text += parameter.index.empty() ? ", 0, true" : ", true";
       text += ")";
     }
     return text + ")";

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <climits>
-#include <cmath>
+#include <cfloat>
 
+#undef INFINITY
+#undef NAN
 #undef MAXFLOAT
 #undef HUGE_VALF
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
 #define MAXFLOAT FLT_MAX
 #define HUGE_VALF __builtin_huge_valf()
 #define HALF_MAX 65504.0f16

@@ -1,7 +1,7 @@
 // Metal's floating-point functions. Half and bfloat results are computed in float and rounded once.
 #pragma once
 
-#include <cmath>
+#include <cfloat>
 #include <limits>
 
 #include "lift.h"
