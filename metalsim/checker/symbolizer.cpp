@@ -95,6 +95,14 @@ SourceLine call_place(Dwarf_Die* unit, Dwarf_Die* inlined) {
   return name ? SourceLine{plain_path(name), uint32_t(line)} : SourceLine{};
 }
 
+/// The compilation unit of an address. Clang writes no index of addresses, so the units are asked one by one.
+Dwarf_Die* unit_of(Dwfl_Module* module, uintptr_t code, Dwarf_Addr& bias) {
+  Dwarf_Die* unit = nullptr;
+  while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+    if (dwarf_haspc(unit, code - bias) > 0) return unit;
+  return nullptr;
+}
+
 }  // namespace
 
 SourceLine line_of_code(uintptr_t code) {
@@ -102,17 +110,15 @@ SourceLine line_of_code(uintptr_t code) {
   static DebugInformation information;
   std::lock_guard lock(mutex);
   Dwfl_Module* module = information.module_of(code);
-  if (!module) return {};
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = module ? unit_of(module, code, bias) : nullptr;
+  Dwarf_Line* innermost = unit ? dwarf_getsrc_die(unit, code - bias) : nullptr;
+  const char* name = innermost ? dwarf_linesrc(innermost, nullptr, nullptr) : nullptr;
   int line = 0;
-  Dwfl_Line* innermost = dwfl_module_getsrc(module, code);
-  const char* name =
-      innermost ? dwfl_lineinfo(innermost, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
-  if (!name) return {};
+  if (!name || dwarf_lineno(innermost, &line)) return {};
   SourceLine place{plain_path(name), uint32_t(line)};
-  Dwarf_Addr bias;
-  Dwarf_Die* unit = dwfl_module_addrdie(module, code, &bias);
   Dwarf_Die* scopes = nullptr;
-  const int count = unit ? dwarf_getscopes(unit, code - bias, &scopes) : 0;
+  const int count = dwarf_getscopes(unit, code - bias, &scopes);
   for (int i = 0; i < count && is_library_file(place.file); ++i) {
     if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
     const SourceLine outer = call_place(unit, &scopes[i]);

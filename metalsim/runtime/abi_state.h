@@ -10,7 +10,7 @@
 
 /// Functions of the library itself: the checked build must not see their loads and stores as the kernel's.
 #if defined(__clang__)
-#define METALSIM_UNCHECKED __attribute__((no_sanitize("thread", "alignment", "undefined")))
+#define METALSIM_UNCHECKED __attribute__((no_sanitize("thread", "alignment", "undefined", "integer", "implicit-conversion")))
 #else
 #define METALSIM_UNCHECKED
 #endif
