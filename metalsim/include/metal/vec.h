@@ -101,12 +101,12 @@ MSL_FN constexpr void append(T* out, int& at, const metal::packed_vec<U, N>& v) 
     return d[i];                                                                                           \
   }                                                                                                        \
   MSL_VECTOR_BINARY(+)                                                                                     \
-  MSL_VECTOR_BINARY(-) MSL_VECTOR_BINARY(*) MSL_VECTOR_BINARY(/) MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) \
-      MSL_VECTOR_BINARY(|) MSL_VECTOR_BINARY(^) MSL_VECTOR_BINARY(<<) MSL_VECTOR_BINARY(>>)                \
-          MSL_VECTOR_COMPARE(<) MSL_VECTOR_COMPARE(>) MSL_VECTOR_COMPARE(<=) MSL_VECTOR_COMPARE(>=)        \
-              MSL_VECTOR_COMPARE(==) MSL_VECTOR_COMPARE(!=) MSL_VECTOR_UNARY(-) MSL_VECTOR_UNARY(~)        \
-                  MSL_FN friend vec                                                                        \
-                  operator+(const vec& a) {                                                                \
+  MSL_VECTOR_BINARY(-)                                                                                     \
+  MSL_VECTOR_BINARY(*) MSL_VECTOR_BINARY(/) MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) MSL_VECTOR_BINARY(|) \
+      MSL_VECTOR_BINARY(^) MSL_VECTOR_BINARY(<<) MSL_VECTOR_BINARY(>>) MSL_VECTOR_COMPARE(<)               \
+          MSL_VECTOR_COMPARE(>) MSL_VECTOR_COMPARE(<=) MSL_VECTOR_COMPARE(>=) MSL_VECTOR_COMPARE(==)       \
+              MSL_VECTOR_COMPARE(!=) MSL_VECTOR_UNARY(-) MSL_VECTOR_UNARY(~) MSL_FN friend vec             \
+              operator+(const vec& a) {                                                                    \
     return a;                                                                                              \
   }                                                                                                        \
   MSL_FN friend vec<bool, N> operator!(const vec& a) {                                                     \
