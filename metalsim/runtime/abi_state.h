@@ -65,6 +65,8 @@ struct alignas(64) Simdgroup {
   uint32_t waits_group = 0;  ///< at the threadgroup barrier
   uint32_t first = 0;        ///< index in the threadgroup of lane 0
   uint32_t lanes = 0;  ///< lanes that exist: 32, fewer in the last simdgroup of an odd-sized threadgroup
+  /// Lanes hold pointers to their elements of matrices in lane 0: matrix operations must meet.
+  bool elements_shared = false;
   SourceLocation at{};
   FenceCounts fences;  ///< fences common to its lanes: its own and the threadgroup's
   alignas(16) unsigned char slot[2][simd_width][exchange_bytes];

@@ -21,7 +21,11 @@ void thread_main();
 /// lower.
 size_t stack_colour(uint32_t index) { return size_t(index % 61) * 128; }
 
+/// Lanes may have left an earlier threadgroup after different numbers of exchanges.
+inline void begin_thread(Thread& thread) { thread.parity = 0; }
+
 __attribute__((noinline)) void begin_stack(Thread& thread) {
+  begin_thread(thread);
   thread.stack_pointer =
       fresh_stack(thread.stack + stack_bytes - 64 - stack_colour(thread.index), thread_main);
 }
@@ -127,6 +131,7 @@ void thread_main() {
       unsigned char* stack = next->stack;
       next->stack = thread.stack;
       thread.stack = stack;
+      begin_thread(*next);
       current_thread = next;
       continue;
     }

@@ -53,7 +53,7 @@ kernel void matrix_in_half_simdgroup(device float* y [[buffer(0)]]) {
 
 kernel void shuffle_in_loop(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
   float v = i;
-  for (uint k = 0; k < i % 4; k++) v += simd_shuffle_xor(v, 1);
-  v += simd_sum(v);
+  for (uint k = 0; k < i % 4; k++) v += simd_shuffle_xor(v, 1);  // here
+  v += simd_sum(v);  // earlier
   y[i] = v;
 }

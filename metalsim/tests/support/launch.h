@@ -1,5 +1,7 @@
 /// Running one kernel straight on the runtime, with buffers that the checker knows.
 #pragma once
+#include <sys/mman.h>
+
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -12,32 +14,40 @@
 
 namespace metalsim::test {
 
-/// A device buffer with its record.
+/// A device buffer with its record. It ends at (a multiple of 16 before) inaccessible pages, and so begins
+/// after some: an overrun reaches no other buffer.
 class Buffer {
  public:
   /// `bytes` long, filled with `fill`; not `written`: as Metal hands it out, before anyone writes it.
   explicit Buffer(size_t bytes, int fill = 0, bool written = true, const char* label = "")
-      : data_(bytes / 16 + 1), bytes_(bytes) {
-    std::memset(data_.data(), fill, data_.size() * sizeof(Block));
-    memory_ = memory_create(data_.data(), bytes, written);
+      : bytes_(bytes), whole_((bytes + page - 1) / page * page) {
+    void* guarded =
+        mmap(nullptr, whole_ + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (guarded == MAP_FAILED) throw std::bad_alloc();
+    guarded_ = static_cast<unsigned char*>(guarded);
+    if (mprotect(guarded_ + guard, whole_, PROT_READ | PROT_WRITE)) throw std::bad_alloc();
+    data_ = guarded_ + guard + whole_ - (bytes + 15) / 16 * 16;
+    std::memset(data_, fill, bytes);
+    memory_ = memory_create(data_, bytes, written);
     memory_set_label(memory_, label);
   }
-  ~Buffer() { memory_destroy(memory_); }
+  ~Buffer() {
+    memory_destroy(memory_);
+    munmap(guarded_, whole_ + 2 * guard);
+  }
   Buffer(const Buffer&) = delete;
 
   template <class T>
   T* as() {
-    return reinterpret_cast<T*>(data_.data());
+    return reinterpret_cast<T*>(data_);
   }
   size_t bytes() const { return bytes_; }
   Memory* memory() { return memory_; }
 
  private:
-  struct alignas(16) Block {
-    unsigned char bytes[16];
-  };
-  std::vector<Block> data_;
-  size_t bytes_;
+  static constexpr size_t page = 4096, guard = 32 << 20;
+  size_t bytes_, whole_;
+  unsigned char *guarded_, *data_;
   Memory* memory_;
 };
 
