@@ -36,10 +36,14 @@ enum class Attribute : int {
   dispatch_quadgroups_per_threadgroup,
 };
 
-/// An attribute and its index in one number, for template arguments.
-constexpr int encode(Attribute attribute, int index = 0) { return int(attribute) * 64 + index; }
-constexpr Attribute attribute_of(int code) { return Attribute(code / 64); }
-constexpr int index_of(int code) { return code % 64; }
+/// An attribute and its index in one number, for template arguments. `conditional`: the parameter also has
+/// [[function_constant(name)]], which may switch it off, so that the host may leave it unbound.
+constexpr int encode(Attribute attribute, int index = 0, bool conditional = false) {
+  return int(attribute) * 4096 + (conditional ? 2048 : 0) + (index >= 0 && index < 2048 ? index : 2047);
+}
+constexpr Attribute attribute_of(int code) { return Attribute(code / 4096); }
+constexpr bool is_conditional(int code) { return code / 2048 % 2 == 1; }
+constexpr int index_of(int code) { return code % 2048; }
 
 /// The place of one thread, apart from the fibers, so that kernels without rendezvous can run as a plain
 /// loop.
@@ -137,10 +141,11 @@ METALSIM_UNCHECKED inline P argument(const ThreadPlace& place) {
   using Value = std::remove_cv_t<std::remove_reference_t<P>>;
   if constexpr (std::is_pointer_v<Value> || std::is_reference_v<P>) {
     static_assert(memory, "a pointer or reference parameter needs [[buffer(n)]] or [[threadgroup(n)]]");
+    static_assert(index < int(max_buffers), "[[buffer(n)]] and [[threadgroup(n)]]: n is 0 to 30");
     const Threadgroup& group = *place.group;
     unsigned char* data = attribute == Attribute::buffer
-                              ? group.dispatch->buffers[index % max_buffers].data
-                              : group.memory + group.argument_offset[index % max_buffers];
+                              ? group.dispatch->buffers[index].data
+                              : group.memory + group.argument_offset[index];
     if constexpr (std::is_pointer_v<Value>) {
       return (Value)data;
     } else {

@@ -33,6 +33,7 @@ struct Kernel {
   uint32_t buffers;                ///< bit n: has a parameter [[buffer(n)]]
   uint32_t writable;               ///< bit n: that parameter is not const
   uint32_t threadgroup_arguments;  ///< bit n: has a parameter [[threadgroup(n)]]
+  uint32_t conditional;            ///< bit n: [[buffer(n)]] may be unbound, a function constant can disable it
   ElementType elements[max_buffers];
   uint32_t element_bytes[max_buffers];  ///< size of what the parameter points to; 0: none or incomplete
   uint32_t max_threads;                 ///< [[max_total_threads_per_threadgroup]], or 1024
@@ -168,7 +169,7 @@ struct Signature<void (*)(P...)> {
   static constexpr Kernel describe(const char* name, void (*run)(),
                                    void (*run_independent)(const Threadgroup&, uint32_t, uint32_t),
                                    uint32_t max_threads, KernelUnit* unit) {
-    Kernel kernel{name, run, run_independent, 0, 0, 0, {}, {}, max_threads, unit, nullptr};
+    Kernel kernel{name, run, run_independent, 0, 0, 0, 0, {}, {}, max_threads, unit, nullptr};
     constexpr int count = sizeof...(P);
     constexpr int code[count + 1] = {codes..., 0};
     constexpr bool writes[count + 1] = {detail::writes_memory<P>()..., false};
@@ -180,6 +181,7 @@ struct Signature<void (*)(P...)> {
       if (attribute_of(code[i]) == Attribute::threadgroup) kernel.threadgroup_arguments |= 1u << index;
       if (attribute_of(code[i]) != Attribute::buffer) continue;
       kernel.buffers |= 1u << index;
+      if (is_conditional(code[i])) kernel.conditional |= 1u << index;
       if (writes[i]) kernel.writable |= 1u << index;
       kernel.elements[index] = element[i];
       kernel.element_bytes[index] = bytes[i];

@@ -54,19 +54,19 @@ struct FenceCounts {
   uint32_t threadgroup = 0;
 };
 
-/// What lanes of one simdgroup share, and where they stand (bit l: lane l). Lanes write `slot[parity][lane]`, meet, and
-/// read; the parity changes with every operation, so a lane that is early for the next one cannot overwrite what a late
-/// one still reads.
+/// What lanes of one simdgroup share, and where they stand (bit l: lane l). Lanes write `slot[parity][lane]`,
+/// meet, and read; the parity changes with every operation, so a lane that is early for the next one cannot
+/// overwrite what a late one still reads.
 struct alignas(64) Simdgroup {
-  uint32_t live_mask = 0;      ///< lanes that exist and have not returned; simd operations act on these
-  uint32_t runnable = 0;       ///< of those, not waiting
-  uint32_t fresh = 0;          ///< of the runnable ones, not begun: they have no stack contents yet
-  uint32_t waits_simd = 0;     ///< at the rendezvous `at`
-  uint32_t waits_group = 0;    ///< at the threadgroup barrier
-  uint32_t first = 0;          ///< index in the threadgroup of lane 0
-  uint32_t lanes = 0;          ///< lanes that exist: 32, fewer in the last simdgroup of an odd-sized threadgroup
+  uint32_t live_mask = 0;    ///< lanes that exist and have not returned; simd operations act on these
+  uint32_t runnable = 0;     ///< of those, not waiting
+  uint32_t fresh = 0;        ///< of the runnable ones, not begun: they have no stack contents yet
+  uint32_t waits_simd = 0;   ///< at the rendezvous `at`
+  uint32_t waits_group = 0;  ///< at the threadgroup barrier
+  uint32_t first = 0;        ///< index in the threadgroup of lane 0
+  uint32_t lanes = 0;  ///< lanes that exist: 32, fewer in the last simdgroup of an odd-sized threadgroup
   SourceLocation at{};
-  FenceCounts fences;          ///< fences common to its lanes: its own and the threadgroup's
+  FenceCounts fences;  ///< fences common to its lanes: its own and the threadgroup's
   alignas(16) unsigned char slot[2][simd_width][exchange_bytes];
   alignas(16) unsigned char result[2][exchange_bytes];  ///< of an operation that one lane computes for all
 };
@@ -74,7 +74,7 @@ struct alignas(64) Simdgroup {
 struct Thread {
   void* stack_pointer = nullptr;
   Simdgroup* simdgroup = nullptr;
-  uint16_t index = 0;   ///< thread_index_in_threadgroup
+  uint16_t index = 0;  ///< thread_index_in_threadgroup
   uint16_t lane = 0;
   uint32_t parity = 0;  ///< of the next exchange; use `parity++ & 1`
   unsigned char* stack = nullptr;

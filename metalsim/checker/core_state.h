@@ -1,0 +1,61 @@
+/// The checker's state on one core.
+#pragma once
+#include "../runtime/worker.h"
+#include "memory_record.h"
+#include "shadow.h"
+
+namespace metalsim {
+
+/// A range of device memory that the kernel in hand may touch.
+struct BoundRange {
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+  uint32_t index = 0;     ///< of the buffer parameter
+  bool writable = false;  ///< the parameter is not const
+  bool constant_bytes = false;
+  Memory* memory = nullptr;
+  size_t memory_offset = 0;
+};
+
+/// A threadgroup argument or array of the kernel's body.
+struct ArrayRange {
+  uint32_t begin = 0, bytes = 0;
+  bool argument = false;
+  uint32_t id = 0;
+};
+
+struct ByteCounts {
+  uint64_t device_read = 0, device_written = 0, constant_read = 0, threadgroup_read = 0,
+           threadgroup_written = 0;
+};
+
+struct CoreState {
+  bool shared = false;  ///< several cores run this dispatch
+  bool count = false;   ///< statistics are on
+
+  BoundRange bound[max_buffers];
+  uint32_t bound_count = 0, last_bound = 0;
+
+  ArrayRange arrays[max_threadgroup_arguments + max_static_arrays];
+  uint32_t array_count = 0, last_array = 0;
+
+  Shadow threadgroup_shadow{threadgroup_memory_reserved};
+  uint32_t threadgroup_generation = 0;
+
+  Region device_region;  ///< of the dispatch in hand
+  uint32_t dispatch = 0;
+  ByteCounts bytes;
+};
+
+CoreState& this_core();
+
+/// The part common to all cores of the dispatch in hand.
+struct DispatchState {
+  Region region;
+  bool count = false, unsigned_overflow = false;
+  ByteCounts bytes;  ///< sum over cores
+  const Dispatch* dispatch = nullptr;
+};
+DispatchState& dispatch_state();
+
+}  // namespace metalsim

@@ -1,0 +1,130 @@
+/// The functions that clang's -fsanitize=thread calls before each load and store of kernel code. The
+/// sanitizer's own library is not linked: these take its place. They are called by kernels only, never from
+/// this library.
+#include <cstring>
+
+#include "access.h"
+
+namespace {
+
+using metalsim::Access;
+using metalsim::Site;
+
+inline void access(void* address, size_t bytes, bool write, size_t alignment, void* code,
+                   bool atomic = false) {
+  Access access{};
+  access.address = uintptr_t(address);
+  access.bytes = bytes;
+  access.alignment = alignment;
+  access.write = write;
+  access.atomic = atomic;
+  access.site = Site{uint32_t(uintptr_t(code)), false};
+  metalsim::check_access(access);
+}
+
+template <class T, class F>
+T update(volatile T* p, T value, void* code, F&& operation) {
+  access(const_cast<T*>(p), sizeof(T), true, sizeof(T), code, true);
+  T old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(p, &old, operation(old, value), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+
+}  // namespace
+
+#define CODE __builtin_return_address(0)
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+#define METALSIM_PLAIN(n)                                                                           \
+  void __tsan_read##n(void* p) { access(p, n, false, n, CODE); }                                    \
+  void __tsan_write##n(void* p) { access(p, n, true, n, CODE); }                                    \
+  void __tsan_volatile_read##n(void* p) { access(p, n, false, n, CODE); }                           \
+  void __tsan_volatile_write##n(void* p) { access(p, n, true, n, CODE); }                           \
+  void __tsan_unaligned_read##n(void* p) { access(p, n, false, 1, CODE); }                          \
+  void __tsan_unaligned_write##n(void* p) { access(p, n, true, 1, CODE); }                          \
+  void __tsan_read_write##n(void* p) { access(p, n, false, n, CODE), access(p, n, true, n, CODE); } \
+  void __tsan_unaligned_read_write##n(void* p) { access(p, n, false, 1, CODE), access(p, n, true, 1, CODE); }
+METALSIM_PLAIN(1)
+METALSIM_PLAIN(2)
+METALSIM_PLAIN(4)
+METALSIM_PLAIN(8)
+METALSIM_PLAIN(16)
+
+void __tsan_read_range(void* p, size_t bytes) { access(p, bytes, false, 1, CODE); }
+void __tsan_write_range(void* p, size_t bytes) { access(p, bytes, true, 1, CODE); }
+void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
+  access(const_cast<void*>(from), bytes, false, 1, CODE);
+  access(to, bytes, true, 1, CODE);
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, size_t bytes) {
+  access(const_cast<void*>(from), bytes, false, 1, CODE);
+  access(to, bytes, true, 1, CODE);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, size_t bytes) {
+  access(to, bytes, true, 1, CODE);
+  return std::memset(to, value, bytes);
+}
+
+#define METALSIM_ATOMIC(bits, T)                                                                   \
+  T __tsan_atomic##bits##_load(const volatile T* p, int) {                                         \
+    access(const_cast<T*>(p), sizeof(T), false, sizeof(T), CODE, true);                            \
+    return __atomic_load_n(p, __ATOMIC_RELAXED);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int) {                                      \
+    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
+    __atomic_store_n(p, v, __ATOMIC_RELAXED);                                                      \
+  }                                                                                                \
+  T __tsan_atomic##bits##_exchange(volatile T* p, T v, int) {                                      \
+    return update(p, v, CODE, [](T, T b) { return b; });                                           \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_add(volatile T* p, T v, int) {                                     \
+    return update(p, v, CODE, [](T a, T b) { return T(a + b); });                                  \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_sub(volatile T* p, T v, int) {                                     \
+    return update(p, v, CODE, [](T a, T b) { return T(a - b); });                                  \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_and(volatile T* p, T v, int) {                                     \
+    return update(p, v, CODE, [](T a, T b) { return T(a & b); });                                  \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_or(volatile T* p, T v, int) {                                      \
+    return update(p, v, CODE, [](T a, T b) { return T(a | b); });                                  \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_xor(volatile T* p, T v, int) {                                     \
+    return update(p, v, CODE, [](T a, T b) { return T(a ^ b); });                                  \
+  }                                                                                                \
+  T __tsan_atomic##bits##_fetch_nand(volatile T* p, T v, int) {                                    \
+    return update(p, v, CODE, [](T a, T b) { return T(~(a & b)); });                               \
+  }                                                                                                \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {         \
+    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);       \
+    return expected;                                                                               \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {   \
+    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+  }                                                                                                \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {     \
+    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+  }
+METALSIM_ATOMIC(8, uint8_t)
+METALSIM_ATOMIC(16, uint16_t)
+METALSIM_ATOMIC(32, uint32_t)
+METALSIM_ATOMIC(64, uint64_t)
+
+void __tsan_atomic_thread_fence(int) {}
+void __tsan_atomic_signal_fence(int) {}
+
+}  // extern "C"
