@@ -14,7 +14,7 @@ using Method = void (*)();  // cast to the real type by whoever calls
 /// A class, or the metaclass whose methods are a class's own functions such as `alloc`. Immutable once registered.
 class ClassInfo : public Object {
  public:
-  ClassInfo(std::string name, const ClassInfo* superclass) : name(std::move(name)), superclass(superclass) {}
+  ClassInfo(std::string class_name, const ClassInfo* parent) : name(std::move(class_name)), superclass(parent) {}
 
   /// The method that answers the selector, here or in a superclass; null if none does.
   Method find(const Selector* selector) const;
