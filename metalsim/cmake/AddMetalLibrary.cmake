@@ -84,15 +84,23 @@ function(metalsim_host_library name includes defines)
       COMMAND mslgen ${base}.ii --library ${name} -o ${base}.cpp
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
       DEPENDS ${base}.ii mslgen VERBATIM COMMENT "Translating ${source}")
-    foreach(flavour fast checked)
-      string(TOUPPER ${flavour} upper)
-      add_custom_command(OUTPUT ${base}.${flavour}.o
-        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_${upper}_FLAGS}
-          -isystem ${METALSIM_ROOT}/include -c ${base}.cpp -o ${base}.${flavour}.o
-        WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-        DEPENDS ${base}.cpp ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling ${source} (${flavour})")
-      list(APPEND ${flavour}_objects ${base}.${flavour}.o)
-    endforeach()
+    add_custom_command(OUTPUT ${base}.fast.o
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_FAST_FLAGS}
+        -isystem ${METALSIM_ROOT}/include -c ${base}.cpp -o ${base}.fast.o
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ${base}.cpp ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling ${source} (fast)")
+    # Checked code goes through LLVM's text form, where a count of flops is put into every block.
+    add_custom_command(OUTPUT ${base}.checked.o
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_CHECKED_FLAGS}
+        -isystem ${METALSIM_ROOT}/include -S -emit-llvm ${base}.cpp -o ${base}.checked.ll
+      COMMAND metalsim_count_flops ${base}.checked.ll > ${base}.counted.ll
+      COMMAND ${METALSIM_CLANG} -O1 -fPIC -Xclang -disable-llvm-passes -Wno-override-module -c ${base}.counted.ll
+        -o ${base}.checked.o
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ${base}.cpp metalsim_count_flops ${METALSIM_LIBRARY_HEADERS} VERBATIM
+      COMMENT "Compiling ${source} (checked)")
+    list(APPEND fast_objects ${base}.fast.o)
+    list(APPEND checked_objects ${base}.checked.o)
   endforeach()
 
   foreach(flavour fast checked)
