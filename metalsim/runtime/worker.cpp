@@ -14,7 +14,6 @@ void run_fibers(Worker& worker);
 
 namespace {
 
-constexpr size_t stack_bytes = 128 << 10;
 constexpr size_t page = 4096;
 
 /// Pages that read as zero and take memory only when touched.
@@ -28,7 +27,7 @@ Worker* make_worker() {
   void* place = std::aligned_alloc(64, (sizeof(Worker) + 63) & ~size_t(63));
   if (!place) throw std::bad_alloc();
   Worker* worker = new (place) Worker;
-  worker->stacks = reserve(stack_bytes * max_threads_per_threadgroup, PROT_READ | PROT_WRITE);
+  worker->stacks = reserve(stacks_bytes, PROT_READ | PROT_WRITE);
   unsigned char* guarded = reserve(threadgroup_memory_reserved + 2 * page, PROT_NONE);
   worker->memory = guarded + page;
   if (mprotect(worker->memory, threadgroup_memory_reserved, PROT_READ | PROT_WRITE)) throw std::bad_alloc();
@@ -142,7 +141,8 @@ void run_group(Worker& worker, Dispatch& dispatch, uint32_t index) {
     simdgroup.lanes = std::min(simd_width, group.count - s * simd_width);
     simdgroup.live_mask = simdgroup.runnable = simdgroup.fresh =
         0xffffffffu >> (simd_width - simdgroup.lanes);
-    simdgroup.waits_simd = simdgroup.waits_group = 0;
+    simdgroup.waits_simd = simdgroup.waits_group = simdgroup.leader_after_return = 0;
+    simdgroup.elements_shared = false;
     simdgroup.fences = {};
   }
   if (worker.order == Order::random)
