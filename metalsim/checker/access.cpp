@@ -42,8 +42,8 @@ inline void remember_write(Cell& cell, const AccessRecord& now) {
   cell.readers[0].who = cell.readers[1].who = 0;
 }
 
-void check_threadgroup(CoreState& core, const Threadgroup& group, const Thread& thread,
-                       const Access& access) {
+__attribute__((noinline)) void check_threadgroup(CoreState& core, const Threadgroup& group,
+                                                 const Thread& thread, const Access& access) {
   const uint32_t offset = uint32_t(access.address - uintptr_t(group.memory));
   const auto holds = [&](const ArrayRange& range) {
     return offset - range.begin < range.bytes && offset - range.begin + access.bytes <= range.bytes;
@@ -73,8 +73,8 @@ void check_threadgroup(CoreState& core, const Threadgroup& group, const Thread& 
   });
 }
 
-void check_device(CoreState& core, const Threadgroup& group, const Thread& thread, const Access& access,
-                  const BoundRange& range) {
+__attribute__((noinline)) void check_device(CoreState& core, const Threadgroup& group, const Thread& thread,
+                                            const Access& access, const BoundRange& range) {
   Memory& memory = *range.memory;
   const size_t offset = range.memory_offset + (access.address - range.begin);
   if (!memory.all_written.load(std::memory_order_relaxed)) {

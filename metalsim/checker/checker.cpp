@@ -29,6 +29,7 @@ void add_bytes(ByteCounts& to, const ByteCounts& from) {
 void bind_ranges(CoreState& core, const Dispatch& dispatch) {
   const Kernel& kernel = *dispatch.kernel;
   core.bound_count = 0;
+  core.bound[0] = {};
   std::fill(std::begin(core.bound_of_site), std::end(core.bound_of_site), uint8_t(0));
   for (uint32_t i = 0; i < max_buffers; ++i) {
     const Binding& binding = dispatch.buffers[i];
