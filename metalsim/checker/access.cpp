@@ -123,7 +123,7 @@ void check_access(const Access& access) {
   if (!thread) return;
   Worker& worker = *current_worker;
   const Threadgroup& group = worker.group;
-  if (access.address - uintptr_t(worker.stacks) < stacks_bytes) return;  // the thread's own variables
+  if (access.address - uintptr_t(thread->stack) < stack_bytes) return;  // the thread's own variables
   CoreState& core = this_core();
   if (__builtin_expect((access.address & (access.alignment - 1)) != 0, 0)) report_misaligned(core, access);
   if (access.address - uintptr_t(group.memory) < threadgroup_memory_reserved)

@@ -128,7 +128,7 @@ std::string fence_hint(const AccessRecord& now, const AccessRecord& other, Relat
 std::string conflict_text(const Access& access, const AccessRecord& other, const char* where,
                           bool other_write) {
   return std::string(verb(access.write, access.atomic)) + " of " + bytes_text(access.bytes) + " " + where +
-         ", after a " + verb(other_write, other.atomic) + " by another thread";
+         ", after " + (other.atomic ? "an " : "a ") + verb(other_write, other.atomic) + " by another thread";
 }
 
 }  // namespace
@@ -264,6 +264,11 @@ void report_device_race(const CoreState&, const Access& access, const AccessReco
       report.hint = fence_hint(now, other, how, true);
     }
   });
+}
+
+void report_division(const std::string& message, uintptr_t code) {
+  report_arithmetic(ReportKind::arithmetic_overflow, message, "guard the divisor", code);
+  if (current_thread) abandon_group();
 }
 
 void report_arithmetic(ReportKind kind, const std::string& message, const std::string& hint, uintptr_t code) {

@@ -26,6 +26,9 @@ void report_device_race(const CoreState& core, const Access& access, const Acces
 /// A defect of plain arithmetic or of a thread's own arrays, found by the compiler's checks at `code`.
 void report_arithmetic(ReportKind kind, const std::string& message, const std::string& hint, uintptr_t code);
 
+/// The same for a division that would stop the processor: abandons the threadgroup.
+void report_division(const std::string& message, uintptr_t code);
+
 // After the threadgroups of a dispatch, about what they left:
 
 /// The value at `offset` that `write` put there is a NaN or infinity.

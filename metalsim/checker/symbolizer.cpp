@@ -60,26 +60,42 @@ class DebugInformation {
 bool is_library_file(const std::string& file) {
   for (const char* folder : {METALSIM_SOURCE_DIR "/include/", METALSIM_SOURCE_DIR "/runtime/"})
     if (file.compare(0, std::strlen(folder), folder) == 0) return true;
-  return file == "generated";
+  return false;
 }
 
 /// "a/./b" and "a/c/../b" as "a/b", so that names can be compared.
-std::string plain_path(const char* path) {
+std::string plain_path(const std::string& path) {
   std::vector<std::string> parts;
-  const bool absolute = *path == '/';
   for (std::string rest = path; !rest.empty();) {
     const size_t slash = rest.find('/');
     const std::string part = rest.substr(0, slash);
     rest = slash == std::string::npos ? "" : rest.substr(slash + 1);
     if (part.empty() || part == ".") continue;
-    if (part == ".." && !parts.empty() && parts.back() != "..")
+    if (part == ".." && !parts.empty())
       parts.pop_back();
     else
       parts.push_back(part);
   }
   std::string plain;
-  for (const std::string& part : parts) plain += (plain.empty() && !absolute ? "" : "/") + part;
+  for (const std::string& part : parts) plain += "/" + part;
   return plain;
+}
+
+/// The folder in which the compiler ran.
+std::string folder_of(Dwarf_Die* unit) {
+  Dwarf_Attribute attribute;
+  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+  return folder ? folder : "";
+}
+
+std::string absolute_path(const char* name, Dwarf_Die* unit) {
+  return plain_path(*name == '/' ? name : folder_of(unit) + "/" + name);
+}
+
+/// As the compiler was given it: relative to the folder in which it ran, where it lies there.
+std::string path_to_show(const std::string& path, Dwarf_Die* unit) {
+  const std::string folder = folder_of(unit) + "/";
+  return path.compare(0, folder.size(), folder) == 0 ? path.substr(folder.size()) : path;
 }
 
 /// The place of the call that an inlined function replaces.
@@ -92,7 +108,15 @@ SourceLine call_place(Dwarf_Die* unit, Dwarf_Die* inlined) {
   if (!dwarf_attr(inlined, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line)) return {};
   if (dwarf_getsrcfiles(unit, &files, &count) || file >= count) return {};
   const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
-  return name ? SourceLine{plain_path(name), uint32_t(line)} : SourceLine{};
+  return name ? SourceLine{absolute_path(name, unit), uint32_t(line)} : SourceLine{};
+}
+
+/// The compilation unit of an address. Clang writes no index of addresses, so the units are asked one by one.
+Dwarf_Die* unit_of(Dwfl_Module* module, uintptr_t code, Dwarf_Addr& bias) {
+  Dwarf_Die* unit = nullptr;
+  while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+    if (dwarf_haspc(unit, code - bias) > 0) return unit;
+  return nullptr;
 }
 
 }  // namespace
@@ -102,23 +126,22 @@ SourceLine line_of_code(uintptr_t code) {
   static DebugInformation information;
   std::lock_guard lock(mutex);
   Dwfl_Module* module = information.module_of(code);
-  if (!module) return {};
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = module ? unit_of(module, code, bias) : nullptr;
+  Dwarf_Line* innermost = unit ? dwarf_getsrc_die(unit, code - bias) : nullptr;
+  const char* name = innermost ? dwarf_linesrc(innermost, nullptr, nullptr) : nullptr;
   int line = 0;
-  Dwfl_Line* innermost = dwfl_module_getsrc(module, code);
-  const char* name =
-      innermost ? dwfl_lineinfo(innermost, nullptr, &line, nullptr, nullptr, nullptr) : nullptr;
-  if (!name) return {};
-  SourceLine place{plain_path(name), uint32_t(line)};
-  Dwarf_Addr bias;
-  Dwarf_Die* unit = dwfl_module_addrdie(module, code, &bias);
+  if (!name || dwarf_lineno(innermost, &line)) return {};
+  SourceLine place{absolute_path(name, unit), uint32_t(line)};
   Dwarf_Die* scopes = nullptr;
-  const int count = unit ? dwarf_getscopes(unit, code - bias, &scopes) : 0;
+  const int count = dwarf_getscopes(unit, code - bias, &scopes);
   for (int i = 0; i < count && is_library_file(place.file); ++i) {
     if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
     const SourceLine outer = call_place(unit, &scopes[i]);
     if (outer.line) place = outer;
   }
   std::free(scopes);
+  place.file = path_to_show(place.file, unit);
   return place;
 }
 

@@ -10,26 +10,14 @@ namespace {
 using metalsim::Access;
 using metalsim::Site;
 
-inline void access(void* address, size_t bytes, bool write, size_t alignment, void* code,
-                   bool atomic = false) {
+inline void access(void* address, size_t bytes, bool write, size_t alignment, void* code) {
   Access access{};
   access.address = uintptr_t(address);
   access.bytes = bytes;
   access.alignment = alignment;
   access.write = write;
-  access.atomic = atomic;
   access.site = Site{uint32_t(uintptr_t(code)), false};
   metalsim::check_access(access);
-}
-
-template <class T, class F>
-T update(volatile T* p, T value, void* code, F&& operation) {
-  access(const_cast<T*>(p), sizeof(T), true, sizeof(T), code, true);
-  T old = __atomic_load_n(p, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(p, &old, operation(old, value), true, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED)) {
-  }
-  return old;
 }
 
 }  // namespace
@@ -76,48 +64,33 @@ void* __tsan_memset(void* to, int value, size_t bytes) {
   return std::memset(to, value, bytes);
 }
 
-#define METALSIM_ATOMIC(bits, T)                                                                   \
-  T __tsan_atomic##bits##_load(const volatile T* p, int) {                                         \
-    access(const_cast<T*>(p), sizeof(T), false, sizeof(T), CODE, true);                            \
-    return __atomic_load_n(p, __ATOMIC_RELAXED);                                                   \
-  }                                                                                                \
-  void __tsan_atomic##bits##_store(volatile T* p, T v, int) {                                      \
-    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
-    __atomic_store_n(p, v, __ATOMIC_RELAXED);                                                      \
-  }                                                                                                \
-  T __tsan_atomic##bits##_exchange(volatile T* p, T v, int) {                                      \
-    return update(p, v, CODE, [](T, T b) { return b; });                                           \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_add(volatile T* p, T v, int) {                                     \
-    return update(p, v, CODE, [](T a, T b) { return T(a + b); });                                  \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_sub(volatile T* p, T v, int) {                                     \
-    return update(p, v, CODE, [](T a, T b) { return T(a - b); });                                  \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_and(volatile T* p, T v, int) {                                     \
-    return update(p, v, CODE, [](T a, T b) { return T(a & b); });                                  \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_or(volatile T* p, T v, int) {                                      \
-    return update(p, v, CODE, [](T a, T b) { return T(a | b); });                                  \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_xor(volatile T* p, T v, int) {                                     \
-    return update(p, v, CODE, [](T a, T b) { return T(a ^ b); });                                  \
-  }                                                                                                \
-  T __tsan_atomic##bits##_fetch_nand(volatile T* p, T v, int) {                                    \
-    return update(p, v, CODE, [](T a, T b) { return T(~(a & b)); });                               \
-  }                                                                                                \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {         \
-    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);       \
-    return expected;                                                                               \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {   \
-    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-  }                                                                                                \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {     \
-    access(const_cast<T*>(p), sizeof(T), true, sizeof(T), CODE, true);                             \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+// The compiler turns atomic instructions into these even in the library's own functions, which have told the
+// checker of the access already (note_access): here only the operation is made.
+#define METALSIM_FETCH(bits, T, name)                             \
+  T __tsan_atomic##bits##_fetch_##name(volatile T* p, T v, int) { \
+    return __atomic_fetch_##name(p, v, __ATOMIC_RELAXED);         \
+  }
+#define METALSIM_ATOMIC(bits, T)                                                                          \
+  T __tsan_atomic##bits##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_RELAXED); } \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_RELAXED); } \
+  T __tsan_atomic##bits##_exchange(volatile T* p, T v, int) {                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                                                   \
+  }                                                                                                       \
+  METALSIM_FETCH(bits, T, add)                                                                            \
+  METALSIM_FETCH(bits, T, sub)                                                                            \
+  METALSIM_FETCH(bits, T, and)                                                                            \
+  METALSIM_FETCH(bits, T, or)                                                                             \
+  METALSIM_FETCH(bits, T, xor)                                                                            \
+  METALSIM_FETCH(bits, T, nand)                                                                           \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {                \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
+    return expected;                                                                                      \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {          \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {            \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
   }
 METALSIM_ATOMIC(8, uint8_t)
 METALSIM_ATOMIC(16, uint16_t)

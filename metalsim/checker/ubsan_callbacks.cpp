@@ -107,10 +107,8 @@ void __ubsan_handle_mul_overflow(Arithmetic* data, uintptr_t, uintptr_t) {
 }
 void __ubsan_handle_negate_overflow(Arithmetic* data, uintptr_t) { overflow(*data, "negation", CODE); }
 void __ubsan_handle_divrem_overflow(Arithmetic* data, uintptr_t, uintptr_t) {
-  metalsim::report_arithmetic(
-      ReportKind::arithmetic_overflow,
-      std::string("division by zero, or overflow of a division, in ") + data->type->name, "guard the divisor",
-      uintptr_t(CODE));
+  metalsim::report_division(
+      std::string("division by zero, or overflow of a division, of ") + data->type->name, uintptr_t(CODE));
 }
 void __ubsan_handle_shift_out_of_bounds(Shift* data, uintptr_t, uintptr_t) { shifted_out(*data, CODE); }
 void __ubsan_handle_out_of_bounds(Bounds* data, uintptr_t index) { out_of_array(*data, index, CODE); }

@@ -28,7 +28,8 @@ set(METALSIM_KERNEL_FLAGS -std=c++17 -fdeclspec -fPIC -fno-exceptions -fno-rtti 
 # The checked build stays at -O1 without vectors: the sanitizer passes over accesses of more than 16 bytes.
 set(METALSIM_FAST_FLAGS -O3 -ffast-math -fno-finite-math-only -gline-tables-only)
 set(METALSIM_CHECKED_FLAGS -O1 -fno-vectorize -fno-slp-vectorize -gline-tables-only -DMETALSIM_CHECKED
-  -fsanitize=thread,alignment -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write)
+  -fsanitize=thread,alignment,array-bounds,integer-divide-by-zero,shift,signed-integer-overflow
+  -fsanitize=unsigned-integer-overflow,implicit-integer-truncation -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # The processor's own conversion to bfloat drops subnormals.
   list(APPEND METALSIM_FAST_FLAGS -march=native -mno-avx512bf16)

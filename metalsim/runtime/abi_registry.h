@@ -197,7 +197,7 @@ constexpr F* function_pointer(F* function) {
 
 /// Registers on construction, unregisters when the library is unloaded.
 struct UnitRegistration {
-  explicit UnitRegistration(KernelUnit* unit) : unit(unit) { register_unit(unit); }
+  explicit UnitRegistration(KernelUnit* registered) : unit(registered) { register_unit(unit); }
   ~UnitRegistration() { unregister_unit(unit); }
   KernelUnit* unit;
 };

@@ -10,7 +10,7 @@
 
 /// Functions of the library itself: the checked build must not see their loads and stores as the kernel's.
 #if defined(__clang__)
-#define METALSIM_UNCHECKED __attribute__((no_sanitize("thread", "alignment", "undefined")))
+#define METALSIM_UNCHECKED __attribute__((no_sanitize("thread", "alignment", "undefined", "integer", "implicit-conversion")))
 #else
 #define METALSIM_UNCHECKED
 #endif
@@ -65,6 +65,10 @@ struct alignas(64) Simdgroup {
   uint32_t waits_group = 0;  ///< at the threadgroup barrier
   uint32_t first = 0;        ///< index in the threadgroup of lane 0
   uint32_t lanes = 0;  ///< lanes that exist: 32, fewer in the last simdgroup of an odd-sized threadgroup
+  /// The lane (as a bit) that completes a rendezvous whose last missing lane has returned from the kernel; 0: none.
+  uint32_t leader_after_return = 0;
+  /// Lanes hold pointers to their elements of matrices in lane 0: matrix operations must meet.
+  bool elements_shared = false;
   SourceLocation at{};
   FenceCounts fences;  ///< fences common to its lanes: its own and the threadgroup's
   alignas(16) unsigned char slot[2][simd_width][exchange_bytes];

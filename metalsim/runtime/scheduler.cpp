@@ -21,7 +21,11 @@ void thread_main();
 /// lower.
 size_t stack_colour(uint32_t index) { return size_t(index % 61) * 128; }
 
+/// Lanes may have left an earlier threadgroup after different numbers of exchanges.
+inline void begin_thread(Thread& thread) { thread.parity = 0; }
+
 __attribute__((noinline)) void begin_stack(Thread& thread) {
+  begin_thread(thread);
   thread.stack_pointer =
       fresh_stack(thread.stack + stack_bytes - 64 - stack_colour(thread.index), thread_main);
 }
@@ -105,7 +109,11 @@ inline void retire(Threadgroup& group, Thread& thread) {
   simdgroup.runnable &= ~bit;
   group.live--;
   if (__builtin_expect(group.checked && group.arrived > 0, 0)) report_return_before_barrier(group, thread);
-  if (simdgroup.waits_simd && simdgroup.waits_simd == simdgroup.live_mask) release_simdgroup(simdgroup);
+  if (simdgroup.waits_simd && simdgroup.waits_simd == simdgroup.live_mask) {
+    // All that are left have met, but none of them was the last to arrive: one goes first, as if it were.
+    simdgroup.leader_after_return = simdgroup.waits_simd & -simdgroup.waits_simd;
+    simdgroup.runnable |= simdgroup.leader_after_return;
+  }
   if (group.arrived && group.arrived == group.live) release_group(group, fence_device | fence_threadgroup);
 }
 
@@ -127,6 +135,7 @@ void thread_main() {
       unsigned char* stack = next->stack;
       next->stack = thread.stack;
       thread.stack = stack;
+      begin_thread(*next);
       current_thread = next;
       continue;
     }
@@ -156,14 +165,15 @@ bool simd_meet(SourceLocation at, SimdUse use) {
     report_simd_divergence(*current_group, thread);
   }
   simdgroup.waits_simd |= bit;
-  if (simdgroup.waits_simd == simdgroup.live_mask) {
-    release_simdgroup(simdgroup);
-    if (use == SimdUse::operation) current_group->counts.simd_operations++;
-    return true;  // no other lane has resumed, so this one computes for all
+  if (simdgroup.waits_simd != simdgroup.live_mask) {
+    simdgroup.runnable &= ~bit;
+    wait(*current_worker, thread);
+    if (__builtin_expect(simdgroup.leader_after_return != bit, 1)) return false;
+    simdgroup.leader_after_return = 0;
   }
-  simdgroup.runnable &= ~bit;
-  wait(*current_worker, thread);
-  return false;
+  release_simdgroup(simdgroup);
+  if (use == SimdUse::operation) current_group->counts.simd_operations++;
+  return true;  // no other lane has resumed, so this one computes for all
 }
 
 void simdgroup_fence(uint32_t flags, SourceLocation at) {

@@ -2,8 +2,8 @@
 // reach the compiler as they stand in the source.)
 #pragma once
 
-#include <climits>
 #include <cfloat>
+#include <climits>
 
 #undef INFINITY
 #undef NAN

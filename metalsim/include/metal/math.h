@@ -37,17 +37,16 @@ namespace metal {
 
 inline constexpr float msl_pi = 3.14159265358979323846f;
 
-// sin(pi x) and its kin are exact at multiples of a half, which sin(pi * x) is not. |x| >= 2^24 is an even
-// integer.
+// sin(pi x) and its kin are exact at multiples of a half, which sin(pi * x) is not. The reduction to [-1, 1]
+// and the reflections are exact, so small arguments keep all their bits.
 MSL_FN float msl_sinpi(float x) {
-  const float turn = x - 2.0f * __builtin_floorf(0.5f * x);  // in [0, 2)
-  const float reduced = turn <= 0.5f ? turn : turn <= 1.5f ? 1.0f - turn : turn - 2.0f;
+  const float turn = x - 2.0f * __builtin_rintf(0.5f * x);
+  const float reduced = __builtin_fabsf(turn) <= 0.5f ? turn : __builtin_copysignf(1.0f, turn) - turn;
   return float(__builtin_sin(3.14159265358979323846 * double(reduced)));
 }
 MSL_FN float msl_cospi(float x) {
-  const float turn = __builtin_fabsf(x) - 2.0f * __builtin_floorf(0.5f * __builtin_fabsf(x));
-  const float reduced = turn <= 1.0f ? 0.5f - turn : turn - 1.5f;
-  return float(__builtin_sin(3.14159265358979323846 * double(reduced)));
+  const float turn = __builtin_fabsf(x - 2.0f * __builtin_rintf(0.5f * x));
+  return float(__builtin_sin(3.14159265358979323846 * double(0.5f - turn)));
 }
 
 MSL_FLOAT1(acos, __builtin_acosf(x))
@@ -65,7 +64,6 @@ MSL_FLOAT1(exp2, __builtin_exp2f(x))
 MSL_FLOAT1(exp10, float(__builtin_exp2(3.32192809488736234787 * double(x))))
 MSL_FLOAT1(fabs, __builtin_fabsf(x))
 MSL_FLOAT1(floor, __builtin_floorf(x))
-MSL_FLOAT1(fract, __builtin_fminf(x - __builtin_floorf(x), 0x1.fffffep-1f))
 MSL_FLOAT1(log, __builtin_logf(x))
 MSL_FLOAT1(log2, __builtin_log2f(x))
 MSL_FLOAT1(log10, __builtin_log10f(x))
@@ -106,6 +104,13 @@ MSL_FLOAT3(fmax3, __builtin_fmaxf(__builtin_fmaxf(x, y), z))
 MSL_FLOAT3(fmin3, __builtin_fminf(__builtin_fminf(x, y), z))
 MSL_FLOAT3(fmedian3, __builtin_fmaxf(__builtin_fminf(x, y), __builtin_fminf(__builtin_fmaxf(x, y), z)))
 MSL_FLOAT3(mix, x + (y - x) * z)
+
+// Below one, also where x - floor(x) rounds to one.
+MSL_FN float fract(float x) { return __builtin_fminf(x - __builtin_floorf(x), 0x1.fffffep-1f); }
+MSL_FN half fract(half x) {
+  return half(__builtin_fminf(float(x) - __builtin_floorf(float(x)), 0x1.ffcp-1f));
+}
+MSL_LIFT1(fract)
 
 MSL_FN float smoothstep(float edge0, float edge1, float x) {
   const float t = saturate((x - edge0) / (edge1 - edge0));

@@ -14,7 +14,8 @@
 /// A function that touches the simulator's own memory (exchange slots, thread state). The checked build keeps
 /// it out of line: inlined, its loads and stores would be taken for the kernel's.
 #if defined(METALSIM_CHECKED)
-#define MSL_RUNTIME_FN __attribute__((noinline, no_sanitize("thread", "alignment", "undefined"))) inline
+#define MSL_RUNTIME_FN \
+  __attribute__((noinline, no_sanitize("thread", "undefined", "integer", "implicit-conversion"))) inline
 #else
 #define MSL_RUNTIME_FN inline
 #endif

@@ -8,6 +8,30 @@
 
 #include "simdgroup.h"
 
+/// A matrix function as all lanes run it: it must cost next to nothing in the 31 that have nothing to do, so
+/// the fast build inlines it; the work is in an MSL_RUNTIME_FN that lane 0 calls.
+#if defined(METALSIM_CHECKED)
+#define MSL_MATRIX_FN MSL_RUNTIME_FN
+#else
+#define MSL_MATRIX_FN MSL_FN
+#endif
+
+namespace metalsim::lib {
+
+/// Whether some lane of this simdgroup has asked for thread_elements(): then matrix operations meet.
+MSL_MATRIX_FN bool elements_shared() { return current_thread->simdgroup->elements_shared; }
+
+template <class T>
+MSL_RUNTIME_FN void fill_diagonal(T* elements, T diagonal) {
+  for (int i = 0; i < 64; ++i) elements[i] = i / 8 == i % 8 ? diagonal : T(0);
+}
+template <class T>
+MSL_RUNTIME_FN void copy_elements(T* to, const T* from) {
+  __builtin_memcpy(to, from, 64 * sizeof(T));
+}
+
+}  // namespace metalsim::lib
+
 namespace metal {
 
 template <class T, int Columns, int Rows>
@@ -16,18 +40,17 @@ struct simdgroup_matrix {
   static_assert(is_floating_point_v<T>, "simdgroup matrices are of half, bfloat or float");
 
   alignas(64) T elements[64];  // row by row, in lane 0
-  bool shared = false;         // lanes have pointers to their elements in lane 0
 
   MSL_RUNTIME_FN simdgroup_matrix() {}
   /// `diagonal` on the diagonal, zero elsewhere.
-  MSL_RUNTIME_FN explicit simdgroup_matrix(T diagonal) {
-    for (int i = 0; i < 64; ++i) elements[i] = i / 8 == i % 8 ? diagonal : T(0);
+  MSL_MATRIX_FN explicit simdgroup_matrix(T diagonal) {
+    if (metalsim::lib::this_lane() == 0) metalsim::lib::fill_diagonal(elements, diagonal);
   }
-  MSL_RUNTIME_FN simdgroup_matrix(const simdgroup_matrix& other) { *this = other; }
-  MSL_RUNTIME_FN simdgroup_matrix& operator=(const simdgroup_matrix& other) {
-    const bool meet = shared || other.shared;
+  MSL_MATRIX_FN simdgroup_matrix(const simdgroup_matrix& other) { *this = other; }
+  MSL_MATRIX_FN simdgroup_matrix& operator=(const simdgroup_matrix& other) {
+    const bool meet = metalsim::lib::elements_shared();
     if (meet) metalsim::simd_meet({"", 0, 0});
-    if (metalsim::lib::this_lane() == 0) __builtin_memcpy(elements, other.elements, sizeof(elements));
+    if (metalsim::lib::this_lane() == 0) metalsim::lib::copy_elements(elements, other.elements);
     if (meet) metalsim::simd_meet({"", 0, 0});
     return *this;
   }
@@ -35,7 +58,7 @@ struct simdgroup_matrix {
   /// This lane's two elements: side by side in row r, from column c, where for lane l
   /// r = l/2 % 4 + l/16 * 4 and c = (l % 2 + l/8 % 2 * 2) * 2.
   MSL_RUNTIME_FN vec<T, 2>& thread_elements(MSL_AT) {
-    shared = true;
+    metalsim::current_thread->simdgroup->elements_shared = true;
     const auto pointers = metalsim::lib::exchange(elements, at);
     const uint lane = metalsim::lib::this_lane();
     const uint row = lane / 2 % 4 + lane / 16 * 4, column = (lane % 2 + lane / 8 % 2 * 2) * 2;
@@ -55,18 +78,18 @@ namespace metalsim::lib {
 /// pointers to are complete before it and seen by them after it.
 class MatrixOperation {
  public:
-  MSL_RUNTIME_FN MatrixOperation(SourceLocation at, bool shared) : at_(at), shared_(shared) {
+  MSL_MATRIX_FN explicit MatrixOperation(SourceLocation at) : at_(at), shared_(elements_shared()) {
 #if defined(METALSIM_CHECKED)
     simd_meet(at, SimdUse::matrix);
 #else
-    if (shared) simd_meet(at, SimdUse::matrix);
+    if (shared_) simd_meet(at, SimdUse::matrix);
 #endif
   }
-  MSL_RUNTIME_FN ~MatrixOperation() {
+  MSL_MATRIX_FN ~MatrixOperation() {
     if (shared_) simd_meet(at_, SimdUse::matrix);
   }
   MatrixOperation(const MatrixOperation&) = delete;
-  MSL_RUNTIME_FN bool leads() const { return this_lane() == 0; }
+  MSL_MATRIX_FN bool leads() const { return this_lane() == 0; }
 
  private:
   SourceLocation at_;
@@ -115,72 +138,87 @@ MSL_RUNTIME_FN void multiply(D* d, const A* a, const B* b, const C* c) {
   }
 }
 
+/// Rows of eight elements, `elements_per_row` apart, from `memory` on.
+template <class T>
+MSL_RUNTIME_FN void load(T* elements, const T* memory, ulong elements_per_row, bool transpose,
+                         SourceLocation at) {
+  ++current_group->counts.matrix_loads;
+  for (int r = 0; r < 8; ++r) {
+    const T* row = memory + ulong(r) * elements_per_row;
+    note_row(row, false, at);
+    if (transpose)
+      for (int c = 0; c < 8; ++c) elements[c * 8 + r] = row[c];
+    else
+      __builtin_memcpy(elements + r * 8, row, 8 * sizeof(T));
+  }
+}
+template <class T>
+MSL_RUNTIME_FN void store(const T* elements, T* memory, ulong elements_per_row, bool transpose,
+                          SourceLocation at) {
+  ++current_group->counts.matrix_stores;
+  for (int r = 0; r < 8; ++r) {
+    T* row = memory + ulong(r) * elements_per_row;
+    note_row(row, true, at);
+    if (transpose)
+      for (int c = 0; c < 8; ++c) row[c] = elements[c * 8 + r];
+    else
+      __builtin_memcpy(row, elements + r * 8, 8 * sizeof(T));
+  }
+}
+template <class T>
+MSL_RUNTIME_FN void fill(T* elements, T value) {
+  for (int i = 0; i < 64; ++i) elements[i] = value;
+}
+
 }  // namespace metalsim::lib
 
 namespace metal {
 
 template <class T, int C, int R>
-MSL_RUNTIME_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value, MSL_AT) {
+MSL_MATRIX_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value, MSL_AT) {
   simdgroup_matrix<T, C, R> m;
-  if (metalsim::lib::MatrixOperation(at, false).leads())
-    for (int i = 0; i < 64; ++i) m.elements[i] = value;
+  if (metalsim::lib::MatrixOperation(at).leads()) metalsim::lib::fill(m.elements, value);
   return m;
 }
 
 /// Rows of eight elements, `elements_per_row` apart, from column origin.x of row origin.y; transposed, the
 /// rows in memory are the columns of the matrix.
 template <class T>
-MSL_RUNTIME_FN void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const T* source, ulong elements_per_row = 8,
-                                   ulong2 origin = ulong2(0), bool transpose = false, MSL_AT) {
-  const metalsim::lib::MatrixOperation operation(at, m.shared);
+MSL_MATRIX_FN void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const T* source, ulong elements_per_row = 8,
+                                  ulong2 origin = ulong2(0), bool transpose = false, MSL_AT) {
+  const metalsim::lib::MatrixOperation operation(at);
   if (!operation.leads()) return;
-  ++metalsim::current_group->counts.matrix_loads;
-  source += origin.y * elements_per_row + origin.x;
-  for (int r = 0; r < 8; ++r) {
-    const T* row = source + ulong(r) * elements_per_row;
-    metalsim::lib::note_row(row, false, at);
-    if (transpose)
-      for (int c = 0; c < 8; ++c) m.elements[c * 8 + r] = row[c];
-    else
-      __builtin_memcpy(m.elements + r * 8, row, 8 * sizeof(T));
-  }
+  metalsim::lib::load(m.elements, source + origin.y * elements_per_row + origin.x, elements_per_row,
+                      transpose, at);
 }
 template <class T>
-MSL_RUNTIME_FN void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, T* destination,
-                                    ulong elements_per_row = 8, ulong2 origin = ulong2(0),
-                                    bool transpose = false, MSL_AT) {
-  const metalsim::lib::MatrixOperation operation(at, m.shared);
+MSL_MATRIX_FN void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, T* destination,
+                                   ulong elements_per_row = 8, ulong2 origin = ulong2(0),
+                                   bool transpose = false, MSL_AT) {
+  const metalsim::lib::MatrixOperation operation(at);
   if (!operation.leads()) return;
-  ++metalsim::current_group->counts.matrix_stores;
-  destination += origin.y * elements_per_row + origin.x;
-  for (int r = 0; r < 8; ++r) {
-    T* row = destination + ulong(r) * elements_per_row;
-    metalsim::lib::note_row(row, true, at);
-    if (transpose)
-      for (int c = 0; c < 8; ++c) row[c] = m.elements[c * 8 + r];
-    else
-      __builtin_memcpy(row, m.elements + r * 8, 8 * sizeof(T));
-  }
+  metalsim::lib::store(m.elements, destination + origin.y * elements_per_row + origin.x, elements_per_row,
+                       transpose, at);
 }
 
 template <class D, class A, class B>
-MSL_RUNTIME_FN void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
-                                       const simdgroup_matrix<B, 8, 8>& b, MSL_AT) {
-  const metalsim::lib::MatrixOperation operation(at, d.shared || a.shared || b.shared);
+MSL_MATRIX_FN void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
+                                      const simdgroup_matrix<B, 8, 8>& b, MSL_AT) {
+  const metalsim::lib::MatrixOperation operation(at);
   if (operation.leads())
     metalsim::lib::multiply(d.elements, a.elements, b.elements, static_cast<const float*>(nullptr));
 }
 template <class D, class A, class B, class C>
-MSL_RUNTIME_FN void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d,
-                                                  const simdgroup_matrix<A, 8, 8>& a,
-                                                  const simdgroup_matrix<B, 8, 8>& b,
-                                                  const simdgroup_matrix<C, 8, 8>& c, MSL_AT) {
-  const metalsim::lib::MatrixOperation operation(at, d.shared || a.shared || b.shared || c.shared);
+MSL_MATRIX_FN void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d,
+                                                 const simdgroup_matrix<A, 8, 8>& a,
+                                                 const simdgroup_matrix<B, 8, 8>& b,
+                                                 const simdgroup_matrix<C, 8, 8>& c, MSL_AT) {
+  const metalsim::lib::MatrixOperation operation(at);
   if (operation.leads()) metalsim::lib::multiply(d.elements, a.elements, b.elements, c.elements);
 }
 template <class T>
-MSL_RUNTIME_FN simdgroup_matrix<T, 8, 8> operator*(const simdgroup_matrix<T, 8, 8>& a,
-                                                   const simdgroup_matrix<T, 8, 8>& b) {
+MSL_MATRIX_FN simdgroup_matrix<T, 8, 8> operator*(const simdgroup_matrix<T, 8, 8>& a,
+                                                  const simdgroup_matrix<T, 8, 8>& b) {
   simdgroup_matrix<T, 8, 8> d;
   simdgroup_multiply(d, a, b);
   return d;

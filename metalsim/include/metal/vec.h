@@ -71,12 +71,28 @@ MSL_FN constexpr void append(T* out, int& at, const metal::packed_vec<U, N>& v) 
     return r;                                             \
   }
 
+// The checked build copies in functions of its own: only in a call does the compiler test that the vector
+// lies at a multiple of its size.
+#if defined(METALSIM_CHECKED)
+#define MSL_VECTOR_COPY                               \
+  MSL_FN constexpr vec(const vec& other) : d{} {      \
+    for (int i = 0; i < size; ++i) d[i] = other.d[i]; \
+  }                                                   \
+  MSL_FN constexpr vec& operator=(const vec& other) { \
+    for (int i = 0; i < size; ++i) d[i] = other.d[i]; \
+    return *this;                                     \
+  }
+#else
+#define MSL_VECTOR_COPY      \
+  vec(const vec&) = default; \
+  vec& operator=(const vec&) = default;
+#endif
+
 #define MSL_VECTOR_MEMBERS(N)                                                                              \
   using metalsim_element = T;                                                                              \
   static constexpr int size = N;                                                                           \
   vec() = default;                                                                                         \
-  vec(const vec&) = default;                                                                               \
-  vec& operator=(const vec&) = default;                                                                    \
+  MSL_VECTOR_COPY                                                                                          \
   /* braces with fewer values than components leave the rest zero */                                       \
   MSL_FN constexpr vec(std::initializer_list<T> values) : d{} {                                            \
     int i = 0;                                                                                             \
@@ -101,12 +117,13 @@ MSL_FN constexpr void append(T* out, int& at, const metal::packed_vec<U, N>& v) 
     return d[i];                                                                                           \
   }                                                                                                        \
   MSL_VECTOR_BINARY(+)                                                                                     \
-  MSL_VECTOR_BINARY(-) MSL_VECTOR_BINARY(*) MSL_VECTOR_BINARY(/) MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) \
-      MSL_VECTOR_BINARY(|) MSL_VECTOR_BINARY(^) MSL_VECTOR_BINARY(<<) MSL_VECTOR_BINARY(>>)                \
-          MSL_VECTOR_COMPARE(<) MSL_VECTOR_COMPARE(>) MSL_VECTOR_COMPARE(<=) MSL_VECTOR_COMPARE(>=)        \
-              MSL_VECTOR_COMPARE(==) MSL_VECTOR_COMPARE(!=) MSL_VECTOR_UNARY(-) MSL_VECTOR_UNARY(~)        \
-                  MSL_FN friend vec                                                                        \
-                  operator+(const vec& a) {                                                                \
+  MSL_VECTOR_BINARY(-)                                                                                     \
+  MSL_VECTOR_BINARY(*)                                                                                     \
+  MSL_VECTOR_BINARY(/) MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) MSL_VECTOR_BINARY(|) MSL_VECTOR_BINARY(^) \
+      MSL_VECTOR_BINARY(<<) MSL_VECTOR_BINARY(>>) MSL_VECTOR_COMPARE(<) MSL_VECTOR_COMPARE(>)              \
+          MSL_VECTOR_COMPARE(<=) MSL_VECTOR_COMPARE(>=) MSL_VECTOR_COMPARE(==) MSL_VECTOR_COMPARE(!=)      \
+              MSL_VECTOR_UNARY(-) MSL_VECTOR_UNARY(~) MSL_FN friend vec                                    \
+              operator+(const vec& a) {                                                                    \
     return a;                                                                                              \
   }                                                                                                        \
   MSL_FN friend vec<bool, N> operator!(const vec& a) {                                                     \
