@@ -93,8 +93,9 @@ TEST_CASE("a handler may wait for a later command buffer of its queue") {
     second->waitUntilCompleted();
     CHECK(second->status() == MTL::CommandBufferStatusCompleted);
   }));
+  first->enqueue();
+  second->commit();  // behind the first; committed before the first's handler can run
   first->commit();
-  second->commit();
   first->waitUntilCompleted();
 }
 
