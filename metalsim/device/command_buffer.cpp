@@ -95,14 +95,15 @@ bool CommandBuffer::may_encode(const char* what) {
   return true;
 }
 
-/// A mistake still yields an encoder, so that the host's next calls do not fail for a second reason. What it encodes is lost.
+/// A mistake still yields an encoder, so that the host's next calls do not fail for a second reason. What it encodes is lost: the
+/// command buffer fails, or has been committed and takes nothing more.
 template <class Encoder, class... Arguments>
 Object* CommandBuffer::open_encoder(const char* what, Arguments... arguments) {
   const bool allowed = may_encode(what);
   auto* const encoder = objc::make_autoreleased<Encoder>(this, arguments...);
   if (allowed) {
     open_encoder_ = encoder;
-  } else {
+  } else if (!is_committed()) {
     make_invalid(std::string(what) + " was called when no encoder could begin");
   }
   return encoder;
@@ -156,7 +157,16 @@ void CommandBuffer::use_residency_sets(Object* const* sets, UInteger count) {
   for (UInteger i = 0; i < count; ++i) use_residency_set(sets[i]);
 }
 
+void CommandBuffer::add(Command command) {
+  if (!is_committed()) commands_.push_back(std::move(command));
+}
+
+void CommandBuffer::keep(Object* object) {
+  if (!is_committed()) kept_.emplace_back(object);
+}
+
 void CommandBuffer::keep(Resource* resource) {
+  if (is_committed()) return;
   ++resource->pending_uses;
   resources_.emplace_back(resource);
 }

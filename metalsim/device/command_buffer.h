@@ -77,11 +77,11 @@ class CommandBuffer : public DeviceObject {
 
   /// Whether commands may be added; if not, that is reported as a mistake of `what`.
   bool may_encode(const char* what);
-  void add(Command command) { commands_.push_back(std::move(command)); }
+  void add(Command command);
 
   /// Keeps a resource alive until the work is done, whether or not the host asked for that.
   void keep(Resource* resource);
-  void keep(Object* object) { kept_.emplace_back(object); }
+  void keep(Object* object);
 
   void encoder_ended() { open_encoder_ = nullptr; }
 

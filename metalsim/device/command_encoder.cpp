@@ -37,6 +37,7 @@ void CommandEncoder::end_encoding() {
     return nullptr;
   });
   buffer_->encoder_ended();
+  let_go();
 }
 
 void CommandEncoder::push_debug_group(String* name) {

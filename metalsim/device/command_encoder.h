@@ -26,6 +26,9 @@ class CommandEncoder : public DeviceObject {
   void sample_counters(Object*, UInteger, bool);
 
  protected:
+  /// endEncoding was called: references that only serve encoding can go.
+  virtual void let_go() {}
+
   /// Whether `what` may be encoded now; otherwise a report says why not.
   bool check_open(const char* what);
 

@@ -40,14 +40,28 @@ UInteger divide_up(UInteger a, UInteger b) { return (a + b - 1) / b; }
 
 UInteger round_to_16(UInteger bytes) { return (bytes + 15) / 16 * 16; }
 
-/// A dispatch that made a report fails its command buffer, as a fault on a device would.
-std::unique_ptr<Failure> failure_of_last_report() {
-  const auto all = reports();
-  if (all.empty()) return std::make_unique<Failure>(Failure{MTL::CommandBufferErrorInternal, "a kernel was stopped"});
-  const Report& last = all.back();
-  const bool page_fault = last.kind == ReportKind::device_out_of_bounds;
+/// Runs a dispatch. One that made a report, or repeated an earlier one, fails its command buffer, as a fault on a device would.
+std::unique_ptr<Failure> run(Dispatch& dispatch, BarrierRegion& region, bool serial) {
+  const auto before = reports();
+  const bool clean = run_dispatch(dispatch, region);
+  if (serial) region.barrier();
+  if (clean) return nullptr;
+  const auto after = reports();
+  bool by_host = false;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const bool made_now = i >= before.size() || after[i].times != before[i].times;
+    if (!made_now) continue;
+    if (after[i].kind == ReportKind::host_misuse) {  // the host may make mistakes meanwhile
+      by_host = true;
+      continue;
+    }
+    const bool page_fault = after[i].kind == ReportKind::device_out_of_bounds;
+    return std::make_unique<Failure>(
+        Failure{page_fault ? MTL::CommandBufferErrorPageFault : MTL::CommandBufferErrorInternal, after[i].text()});
+  }
+  if (by_host) return nullptr;
   return std::make_unique<Failure>(
-      Failure{page_fault ? MTL::CommandBufferErrorPageFault : MTL::CommandBufferErrorInternal, last.text()});
+      Failure{MTL::CommandBufferErrorInternal, "a kernel was stopped; the list of reports is full, so this one is not kept"});
 }
 
 }  // namespace
@@ -227,9 +241,7 @@ void ComputeEncoder::bind(Encoded& encoded) {
 void ComputeEncoder::submit(std::shared_ptr<Encoded> encoded) {
   ++counters_.dispatches;
   add([encoded]() -> std::unique_ptr<Failure> {
-    const bool clean = run_dispatch(encoded->dispatch, *encoded->region);
-    if (encoded->serial) encoded->region->barrier();
-    return clean ? nullptr : failure_of_last_report();
+    return run(encoded->dispatch, *encoded->region, encoded->serial);
   });
 }
 
@@ -279,10 +291,13 @@ void ComputeEncoder::dispatch_indirect(Object* object, UInteger offset, MTL::Siz
     std::memcpy(encoded->dispatch.groups, source->data() + offset, argument_bytes);
     const uint32_t* const groups = encoded->dispatch.groups;
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return nullptr;  // an empty grid is allowed here
-    const bool clean = run_dispatch(encoded->dispatch, *encoded->region);
-    if (encoded->serial) encoded->region->barrier();
-    return clean ? nullptr : failure_of_last_report();
+    return run(encoded->dispatch, *encoded->region, encoded->serial);
   });
+}
+
+void ComputeEncoder::let_go() {
+  pipeline_ = nullptr;
+  for (Slot& slot : slots_) slot = {};
 }
 
 // --- Order and residency

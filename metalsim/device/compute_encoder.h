@@ -63,6 +63,7 @@ class ComputeEncoder : public CommandEncoder {
   void bind(Encoded& encoded);
   void submit(std::shared_ptr<Encoded> encoded);
   void refuse(const char* what, const std::string& reason);
+  void let_go() override;
 
   const MTL::DispatchType type_;
   Ref<ComputePipelineState> pipeline_;

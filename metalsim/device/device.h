@@ -22,7 +22,7 @@ class Device : public Object {
  public:
   static constexpr const char* class_name = "MTLDevice";
 
-  explicit Device(const Limits& limits) : limits(limits) {}
+  explicit Device(const Limits& allowed) : limits(allowed) {}
 
   /// The machine's one device. It is never destroyed, so retain and release of it do nothing and it is no leak. Null, with
   /// the reason on standard error, if the environment asks for something that is not there.

@@ -85,8 +85,8 @@ class Library;
 class Function : public DeviceObject {
  public:
   static constexpr const char* class_name = "MTLFunction";
-  Function(Device* device, const Kernel* kernel, std::string name)
-      : DeviceObject(device), kernel(kernel), name_(std::move(name)) {}
+  Function(Device* device, const Kernel* code, std::string name)
+      : DeviceObject(device), kernel(code), name_(std::move(name)) {}
 
   Object* name() const { return objc::string_from(name_); }
   MTL::FunctionType type() const { return MTL::FunctionTypeKernel; }

@@ -64,12 +64,12 @@ class ComputePipelineDescriptor : public Object {
 class ComputePipelineState : public Allocation {
  public:
   static constexpr const char* class_name = "MTLComputePipelineState";
-  ComputePipelineState(Device* device, const Function& function, UInteger max_threads, bool multiple_of_width)
+  ComputePipelineState(Device* device, const Function& function, UInteger threads, bool multiple)
       : Allocation(device),
         kernel(function.kernel),
         constants(function.constants),
-        max_threads(max_threads),
-        multiple_of_width(multiple_of_width) {}
+        max_threads(threads),
+        multiple_of_width(multiple) {}
 
   UInteger max_total_threads() const { return max_threads; }
   UInteger thread_execution_width() const { return Limits::simd_width; }

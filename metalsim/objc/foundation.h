@@ -25,14 +25,14 @@ class String : public Object {
  public:
   static constexpr const char* class_name = "NSString";
   String() = default;
-  explicit String(std::string text) : text(std::move(text)) {}
+  explicit String(std::string initial) : text(std::move(initial)) {}
 
   static String* empty();
   static String* from_string(String* other);
-  static String* from_c_string(const char* text, UInteger encoding);
-  static String* constant(const char* text);  // one for each text, never destroyed
+  static String* from_c_string(const char* characters, UInteger encoding);
+  static String* constant(const char* characters);  // one for each text, never destroyed
   Object* init_with_string(String* other);
-  Object* init_with_c_string(const char* text, UInteger encoding);
+  Object* init_with_c_string(const char* characters, UInteger encoding);
   Object* init_with_bytes_no_copy(void* bytes, UInteger length, UInteger encoding, bool free_buffer);
 
   const char* utf8() const { return text.c_str(); }
@@ -113,11 +113,11 @@ class Number : public Object {
   static constexpr const char* class_name = "NSNumber";
   using Value = std::variant<int64_t, uint64_t, double>;
   Number() = default;
-  explicit Number(Value value) : value(value) {}
+  explicit Number(Value initial) : value(initial) {}
 
   template <class T>
-  static Number* number(T value) {
-    return make_autoreleased<Number>(widen(value));
+  static Number* number(T initial) {
+    return make_autoreleased<Number>(widen(initial));
   }
   template <class T>
   Object* init(T initial) {
@@ -151,9 +151,9 @@ class Url : public Object {
  public:
   static constexpr const char* class_name = "NSURL";
   Url() = default;
-  explicit Url(std::string path) : path(std::move(path)) {}
+  explicit Url(std::string file) : path(std::move(file)) {}
 
-  static Url* file_url_with_path(String* path);
+  static Url* file_url_with_path(String* file);
   Object* init_with_string(String* url);
   Object* init_file_url_with_path(String* path);
   const char* file_system_representation() const { return path.c_str(); }

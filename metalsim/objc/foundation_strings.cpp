@@ -60,18 +60,18 @@ std::string to_std(const String* string) { return string ? string->text : std::s
 String* String::empty() { return string_from(""); }
 String* String::from_string(String* other) { return string_from(to_std(other)); }
 
-String* String::from_c_string(const char* text, UInteger encoding) {
-  if (!text || !check_encoding(encoding, "string()")) return nullptr;
-  return string_from(text);
+String* String::from_c_string(const char* characters, UInteger encoding) {
+  if (!characters || !check_encoding(encoding, "string()")) return nullptr;
+  return string_from(characters);
 }
 
-String* String::constant(const char* text) {
+String* String::constant(const char* characters) {
   static std::mutex mutex;
   static auto* const all = new std::map<std::string, String*>;
   std::lock_guard lock(mutex);
-  String*& string = (*all)[text];
+  String*& string = (*all)[characters];
   if (!string) {
-    string = make<String>(text);
+    string = make<String>(characters);
     make_immortal(string);
   }
   return string;
@@ -194,7 +194,7 @@ Object* Number::copy() {
   return this;
 }
 
-Url* Url::file_url_with_path(String* path) { return path ? make_autoreleased<Url>(path->text) : nullptr; }
+Url* Url::file_url_with_path(String* file) { return file ? make_autoreleased<Url>(file->text) : nullptr; }
 
 Object* Url::init_with_string(String* url) {
   const std::string text = to_std(url);
