@@ -17,6 +17,8 @@ as_root() {
 install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
   packages="$packages libutf8proc-dev libssl-dev doctest-dev python3 python3-pip"
+  # The software Metal device compiles kernels with clang 19 and reads their debug information with libdw.
+  packages="$packages clang-19 libclang-rt-19-dev libblocksruntime-dev libdw-dev"
   # The Arm kernels are tested under qemu where these are there.
   [ "$purpose" = build ] || packages="$packages qemu-user g++-aarch64-linux-gnu"
   missing=

@@ -42,8 +42,8 @@ inline void remember_write(Cell& cell, const AccessRecord& now) {
   cell.readers[0].who = cell.readers[1].who = 0;
 }
 
-void check_threadgroup(CoreState& core, const Threadgroup& group, const Thread& thread,
-                       const Access& access) {
+__attribute__((noinline)) void check_threadgroup(CoreState& core, const Threadgroup& group,
+                                                 const Thread& thread, const Access& access) {
   const uint32_t offset = uint32_t(access.address - uintptr_t(group.memory));
   const auto holds = [&](const ArrayRange& range) {
     return offset - range.begin < range.bytes && offset - range.begin + access.bytes <= range.bytes;
@@ -73,8 +73,8 @@ void check_threadgroup(CoreState& core, const Threadgroup& group, const Thread& 
   });
 }
 
-void check_device(CoreState& core, const Threadgroup& group, const Thread& thread, const Access& access,
-                  const BoundRange& range) {
+__attribute__((noinline)) void check_device(CoreState& core, const Threadgroup& group, const Thread& thread,
+                                            const Access& access, const BoundRange& range) {
   Memory& memory = *range.memory;
   const size_t offset = range.memory_offset + (access.address - range.begin);
   if (!memory.all_written.load(std::memory_order_relaxed)) {
@@ -99,18 +99,18 @@ void check_device(CoreState& core, const Threadgroup& group, const Thread& threa
   });
 }
 
-/// The bound range that holds the access, the last one used first; null if there is none. A write prefers a
-/// writable one: the same bytes may be bound twice.
+/// The bound range that holds the access, or null. A write prefers a writable one: the same bytes may be
+/// bound twice.
 inline const BoundRange* find_bound(CoreState& core, const Access& access) {
   const auto holds = [&](const BoundRange& range) {
     return access.address - range.begin < range.bytes &&
            access.address - range.begin + access.bytes <= range.bytes && (range.writable || !access.write);
   };
-  if (core.last_bound < core.bound_count && holds(core.bound[core.last_bound]))
-    return &core.bound[core.last_bound];
+  uint8_t& guess = core.bound_of_site[access.site.number % 256];
+  if (guess < core.bound_count && holds(core.bound[guess])) return &core.bound[guess];
   for (uint32_t i = 0; i < core.bound_count; ++i)
     if (holds(core.bound[i])) {
-      core.last_bound = i;
+      guess = uint8_t(i);
       return &core.bound[i];
     }
   return nullptr;
@@ -120,23 +120,22 @@ inline const BoundRange* find_bound(CoreState& core, const Access& access) {
 
 void check_access(const Access& access) {
   Thread* thread = current_thread;
-  if (!thread) return;
+  if (!thread || access.address - uintptr_t(thread->stack) < stack_bytes)
+    return;  // the thread's own variables
   Worker& worker = *current_worker;
   const Threadgroup& group = worker.group;
-  if (access.address - uintptr_t(thread->stack) < stack_bytes) return;  // the thread's own variables
-  CoreState& core = this_core();
+  CoreState& core = *worker.checker;
   if (__builtin_expect((access.address & (access.alignment - 1)) != 0, 0)) report_misaligned(core, access);
   if (access.address - uintptr_t(group.memory) < threadgroup_memory_reserved)
     return check_threadgroup(core, group, *thread, access);
-  if (const BoundRange* range = find_bound(core, access)) {
-    if (!range->memory) {
-      core.bytes.constant_read += access.bytes;
-      return;
-    }
-    (access.write ? core.bytes.device_written : core.bytes.device_read) += access.bytes;
-    return check_device(core, group, *thread, access, *range);
+  const BoundRange* range = find_bound(core, access);
+  if (__builtin_expect(!range, 0)) return report_outside(core, access);
+  if (!range->memory) {
+    core.bytes.constant_read += access.bytes;
+    return;
   }
-  report_outside(core, access);
+  (access.write ? core.bytes.device_written : core.bytes.device_read) += access.bytes;
+  if (!range->only_bounds) check_device(core, group, *thread, access, *range);
 }
 
 }  // namespace metalsim

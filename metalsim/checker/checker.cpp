@@ -28,7 +28,9 @@ void add_bytes(ByteCounts& to, const ByteCounts& from) {
 
 void bind_ranges(CoreState& core, const Dispatch& dispatch) {
   const Kernel& kernel = *dispatch.kernel;
-  core.bound_count = core.last_bound = 0;
+  core.bound_count = 0;
+  core.bound[0] = {};
+  std::fill(std::begin(core.bound_of_site), std::end(core.bound_of_site), uint8_t(0));
   for (uint32_t i = 0; i < max_buffers; ++i) {
     const Binding& binding = dispatch.buffers[i];
     if (!(kernel.buffers >> i & 1) || !binding.data) continue;
@@ -40,6 +42,8 @@ void bind_ranges(CoreState& core, const Dispatch& dispatch) {
     range.writable = (kernel.writable >> i & 1) && !binding.constant_bytes;
     range.memory = static_cast<Memory*>(binding.memory);
     range.memory_offset = binding.memory_offset;
+    const Memory* memory = range.memory;
+    range.only_bounds = !memory || (!memory->shadow && memory->all_written && !core.count);
   }
 }
 
@@ -64,7 +68,7 @@ const LoggedDispatch* logged_dispatch(uint32_t number) {
 }
 
 CoreState& this_core() {
-  static thread_local CoreState* core = nullptr;
+  CoreState*& core = this_worker().checker;
   if (!core) core = new CoreState;  // as the worker: kept until the program ends
   return *core;
 }

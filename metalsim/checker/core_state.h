@@ -13,6 +13,7 @@ struct BoundRange {
   uint32_t index = 0;     ///< of the buffer parameter
   bool writable = false;  ///< the parameter is not const
   bool constant_bytes = false;
+  bool only_bounds = false;  ///< nothing is kept about accesses: their bounds are all there is to check
   Memory* memory = nullptr;
   size_t memory_offset = 0;
 };
@@ -34,7 +35,10 @@ struct CoreState {
   bool count = false;   ///< statistics are on
 
   BoundRange bound[max_buffers];
-  uint32_t bound_count = 0, last_bound = 0;
+  uint32_t bound_count = 0;
+  /// Where an access of this code (by the low bits of its site) was found last: code keeps to one buffer
+  /// mostly.
+  uint8_t bound_of_site[256] = {};
 
   ArrayRange arrays[max_threadgroup_arguments + max_static_arrays];
   uint32_t array_count = 0, last_array = 0;

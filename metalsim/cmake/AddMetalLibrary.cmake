@@ -3,6 +3,7 @@
 # Kernels from unmodified Metal sources. On Linux, for each of the two flavours `fast` and `checked`:
 #   NAME_fast, NAME_checked                  link one of them into a program: its kernels are the default library
 #   NAME_fast_module, NAME_checked_module    the same as a file that newLibrary(path) loads; $<TARGET_FILE:...>
+#   NAME_lint                                checks address spaces as Apple's compiler does, without making anything
 # fast runs kernels at full speed; checked finds their defects. Only what is asked for is built.
 # On macOS NAME is a target that makes NAME.metallib with Apple's tools. Where those are missing it collects the
 # sources in a folder instead, for newLibrary(source) at start-up. Its property METAL_LIBRARY_FILE is the path of either.
@@ -36,6 +37,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND METALSIM_CHECKED_FLAGS -march=x86-64-v3)
 endif()
 
+# The lint reads kernels as C++ for OpenCL, whose address spaces are Metal's; see lint/metal_stdlib. Its language has
+# no errors for unused or generic things, so only what it refuses counts.
+set(METALSIM_LINT_FLAGS -x clcpp -cl-std=clc++2021 -cl-no-stdinc -fsyntax-only -Xclang -cl-ext=+cl_khr_fp16
+  -isystem ${METALSIM_ROOT}/lint -w)
+
 # Headers of Metal that a kernel may include: the preprocessor finds empty files of these names, because mslgen has to
 # see Metal's own words and not what the library makes of them.
 set(METALSIM_STANDARD_HEADERS metal_stdlib metal_array metal_atomic metal_common metal_compute metal_geometric
@@ -68,6 +74,7 @@ endfunction()
 function(metalsim_host_library name includes defines)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.metalsim)
   file(MAKE_DIRECTORY ${folder})
+  set(lint_stamps)
   set(fast_objects)
   set(checked_objects)
   foreach(source ${ARGN})
@@ -84,17 +91,33 @@ function(metalsim_host_library name includes defines)
       COMMAND mslgen ${base}.ii --library ${name} -o ${base}.cpp
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
       DEPENDS ${base}.ii mslgen VERBATIM COMMENT "Translating ${source}")
-    foreach(flavour fast checked)
-      string(TOUPPER ${flavour} upper)
-      add_custom_command(OUTPUT ${base}.${flavour}.o
-        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_${upper}_FLAGS}
-          -isystem ${METALSIM_ROOT}/include -c ${base}.cpp -o ${base}.${flavour}.o
-        WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-        DEPENDS ${base}.cpp ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling ${source} (${flavour})")
-      list(APPEND ${flavour}_objects ${base}.${flavour}.o)
-    endforeach()
+    add_custom_command(OUTPUT ${base}.lint
+      COMMAND mslgen ${base}.ii --lint -o ${base}.clcpp
+      COMMAND ${METALSIM_CLANG} ${METALSIM_LINT_FLAGS} ${base}.clcpp
+      COMMAND ${CMAKE_COMMAND} -E touch ${base}.lint
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ${base}.ii mslgen ${METALSIM_ROOT}/lint/metal_stdlib VERBATIM COMMENT "Checking ${source}")
+    list(APPEND lint_stamps ${base}.lint)
+    add_custom_command(OUTPUT ${base}.fast.o
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_FAST_FLAGS}
+        -isystem ${METALSIM_ROOT}/include -c ${base}.cpp -o ${base}.fast.o
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ${base}.cpp ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling ${source} (fast)")
+    # Checked code goes through LLVM's text form, where a count of flops is put into every block.
+    add_custom_command(OUTPUT ${base}.checked.o
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_CHECKED_FLAGS}
+        -isystem ${METALSIM_ROOT}/include -S -emit-llvm ${base}.cpp -o ${base}.checked.ll
+      COMMAND metalsim_count_flops ${base}.checked.ll > ${base}.counted.ll
+      COMMAND ${METALSIM_CLANG} -O1 -fPIC -Xclang -disable-llvm-passes -Wno-override-module -c ${base}.counted.ll
+        -o ${base}.checked.o
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ${base}.cpp metalsim_count_flops ${METALSIM_LIBRARY_HEADERS} VERBATIM
+      COMMENT "Compiling ${source} (checked)")
+    list(APPEND fast_objects ${base}.fast.o)
+    list(APPEND checked_objects ${base}.checked.o)
   endforeach()
 
+  add_custom_target(${name}_lint DEPENDS ${lint_stamps})
   foreach(flavour fast checked)
     add_custom_target(${name}_${flavour}_objects DEPENDS ${${flavour}_objects})
     add_library(${name}_${flavour} OBJECT IMPORTED GLOBAL)

@@ -208,6 +208,7 @@ size_t Reader::function(const Head& head, size_t open, const std::string& scope)
   whole.attributes.insert(whole.attributes.end(), trailing.begin(), trailing.end());
   if (head.is_constant && !head.is_kernel && at(i).is(";")) return variable(whole, i);
 
+  check_parameter_spaces({open + 1, close});
   const bool has_body = at(i).is("{");
   const size_t last = has_body ? match(i) : skip_to(";", i);
   collect_words(std::string(at(head.name).text), {head.begin, last});
@@ -251,12 +252,18 @@ void Reader::late_constant(const Head& head, Range tokens, const Attribute* func
   constant.name_token = head.name;
   constant.tokens = tokens;
   constant.initializer = initializer;
+  const auto one_by_one = [&](size_t i) {
+    unit_.fail(
+        i, "function constants, and what is computed from them, are declared one by one and are no arrays");
+  };
   for (size_t i = tokens.begin; i < head.name; ++i) {
-    if (attribute_begins(i))
+    if (at(i).is(",")) one_by_one(i);
+    if (attribute_begins(i)) {
       i = match(i);
-    else if (!is_any(at(i), {"constant", "static", "const", "constexpr", "extern", "inline", "]"}))
-      constant.type +=
-          (constant.type.empty() || !is_word(at(i).text.front()) ? "" : " ") + std::string(at(i).text);
+    } else if (!is_any(at(i), {"constant", "static", "const", "constexpr", "extern", "inline"})) {
+      const bool apart = !constant.type.empty() && is_word(at(i).text.front());
+      constant.type += (apart ? " " : "") + std::string(at(i).text);
+    }
   }
   if (function_constant) {
     constant.index = unit_.text(function_constant->arguments);
@@ -275,8 +282,7 @@ void Reader::late_constant(const Head& head, Range tokens, const Attribute* func
       i = match(i);
       continue;
     }
-    unit_.fail(
-        i, "function constants, and what is computed from them, are declared one by one and are no arrays");
+    one_by_one(i);
   }
   for (const LateConstant& other : unit_.late_constants) {
     if (other.name == constant.name) unit_.fail(head.name, "`" + constant.name + "` is declared twice");

@@ -116,13 +116,12 @@ size_t Reader::threadgroup_declaration(size_t i, size_t end, bool is_kernel) {
                "a threadgroup variable can be declared in a kernel only; pass its address to this function");
 
   ThreadgroupStatement statement;
-  const std::string type = unit_.text({begin + 1, type_end});
   for (;; ++i) {
     std::string bounds;
     for (i = name + 1; at(i).is("["); i = match(i) + 1) bounds += unit_.text({i, match(i) + 1});
     if (at(i).is("=") || at(i).is("{"))
       unit_.fail(i, "threadgroup variable `" + std::string(at(name).text) + "` cannot be initialised");
-    statement.variables.push_back({type + bounds, std::string(at(name).text)});
+    statement.variables.push_back({{begin + 1, type_end}, std::string(at(name).text), bounds});
     if (!at(i).is(",")) break;
     name = i + 1;
     if (at(name).kind != TokenKind::word)

@@ -1,7 +1,9 @@
 // mslgen INPUT --library NAME -o OUTPUT
+// mslgen INPUT --lint -o OUTPUT
 //
 // INPUT is a Metal source after `clang++ -E`; OUTPUT is the C++ source of its kernels, which METALSIM's
-// runtime runs. cmake/AddMetalLibrary.cmake does both steps. Errors are printed as "file:line:column: error:
+// runtime runs. cmake/AddMetalLibrary.cmake does both steps. With
+// --lint, OUTPUT is for clang's check of address spaces. Errors are printed as "file:line:column: error:
 // message" with the places of the .metal file; the exit status is then 1.
 #include <cstring>
 #include <fstream>
@@ -14,6 +16,7 @@ namespace {
 
 struct Arguments {
   std::string input, output, library;
+  bool lint = false;
 };
 
 bool parse(int count, char** values, Arguments& out) {
@@ -23,12 +26,14 @@ bool parse(int count, char** values, Arguments& out) {
       out.output = values[++i];
     else if (!std::strcmp(values[i], "--library") && more)
       out.library = values[++i];
+    else if (!std::strcmp(values[i], "--lint"))
+      out.lint = true;
     else if (values[i][0] != '-' && out.input.empty())
       out.input = values[i];
     else
       return false;
   }
-  return !out.input.empty() && !out.output.empty() && !out.library.empty();
+  return !out.input.empty() && !out.output.empty() && (out.lint || !out.library.empty());
 }
 
 int run(const Arguments& arguments) {
@@ -40,7 +45,8 @@ int run(const Arguments& arguments) {
   std::ostringstream text;
   text << in.rdbuf();
   const metalsim::mslgen::Source source(text.str());
-  const std::string result = write_cpp(read_unit(source), arguments.library);
+  const metalsim::mslgen::Unit unit = metalsim::mslgen::read_unit(source);
+  const std::string result = arguments.lint ? write_lint(unit) : write_cpp(unit, arguments.library);
   std::ofstream out(arguments.output, std::ios::binary);
   out << result;
   if (!out.flush()) {
@@ -55,7 +61,7 @@ int run(const Arguments& arguments) {
 int main(int count, char** values) {
   Arguments arguments;
   if (!parse(count, values, arguments)) {
-    std::cerr << "usage: mslgen INPUT --library NAME -o OUTPUT\n";
+    std::cerr << "usage: mslgen INPUT (--library NAME | --lint) -o OUTPUT\n";
     return 2;
   }
   try {

@@ -27,6 +27,7 @@ void Reader::run() {
   const size_t end = tokens_.size() - 1;
   refuse({0, end});
   declarations(0, end, "");
+  check_address_spaces({0, end});
 }
 
 /// Index of the bracket that closes the one at `open`.

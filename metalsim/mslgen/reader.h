@@ -59,6 +59,14 @@ class Reader {
   void body(Range range, bool is_kernel);
   size_t threadgroup_declaration(size_t i, size_t end, bool is_kernel);
 
+  // address_spaces.cpp
+  bool skip_type_words(size_t& i) const;
+  void check_address_spaces(Range range) const;
+  void check_cast(size_t open) const;
+  void check_local(size_t begin) const;
+  void check_parameter_spaces(Range list) const;
+  [[noreturn]] void missing_space(size_t sign) const;
+
   // refusals.cpp
   void refuse(Range range) const;
   void refuse_lambda(size_t i) const;

@@ -24,8 +24,9 @@ struct Parameter {
 
 /// `threadgroup float tile[64]` in a kernel's body: one declarator.
 struct ThreadgroupVariable {
-  std::string type;  ///< with its array bounds: "float[64]"
+  Range type;
   std::string name;
+  std::string bounds;  ///< "[64]" of an array
 };
 struct ThreadgroupStatement {
   Range tokens;  ///< to the semicolon, inclusive
@@ -94,5 +95,8 @@ bool may_wait(const Unit& unit, const std::string& name);
 /// The C++ source: the text with Metal's own syntax replaced in place, and registrations of the kernels.
 /// `library` names the kernel library that it becomes part of.
 std::string write_cpp(const Unit& unit, const std::string& library);
+
+/// The same for the lint of address spaces: C++ for OpenCL, to be checked and not run. See lint.h.
+std::string write_lint(const Unit& unit);
 
 }  // namespace metalsim::mslgen

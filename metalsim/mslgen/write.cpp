@@ -1,79 +1,28 @@
 #include <algorithm>
-#include <sstream>
 
-#include "unit.h"
+#include "lint.h"
+#include "rewriter.h"
 
 namespace metalsim::mslgen {
 namespace {
 
-/// A string as a C++ literal.
-std::string quoted(const std::string& value) {
-  std::string literal = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') literal += '\\';
-    literal += c;
-  }
-  return literal + "\"";
-}
-
-/// Replaces pieces of the source in place. Line breaks inside a replaced piece stay, so that line numbers
-/// hold.
-class Rewriter {
- public:
-  explicit Rewriter(const Unit& unit) : unit_(unit) {}
-
-  void replace(size_t begin, size_t end, const std::string& by) {
-    edits_.push_back({begin, end, by, edits_.size()});
-  }
-  void replace(const Token& token, const std::string& by) { replace(token.begin, token.end, by); }
-  void replace(Range range, const std::string& by) {
-    replace(unit_.tokens[range.begin].begin, unit_.tokens[range.end - 1].end, by);
-  }
-  void insert_after(const Token& token, const std::string& what) { replace(token.end, token.end, what); }
-
-  std::string result() {
-    std::stable_sort(edits_.begin(), edits_.end(),
-                     [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    const std::string& text = unit_.source.text();
-    std::string out;
-    size_t at = 0;
-    for (const Edit& edit : edits_) {
-      if (edit.begin < at) continue;  // inside a piece that is replaced as a whole
-      out.append(text, at, edit.begin - at);
-      out += edit.by;
-      for (size_t i = edit.begin; i < edit.end; ++i)
-        if (text[i] == '\n') out += '\n';
-      at = edit.end;
-    }
-    out.append(text, at, std::string::npos);
-    return out;
-  }
-
- private:
-  struct Edit {
-    size_t begin, end;
-    std::string by;
-    size_t order;
-  };
-  const Unit& unit_;
-  std::vector<Edit> edits_;
-};
+enum class Dialect { cpp, lint };
 
 class Writer {
  public:
-  Writer(const Unit& unit, const std::string& library) : unit_(unit), library_(library), rewriter_(unit) {}
+  Writer(const Unit& unit, Dialect dialect) : unit_(unit), dialect_(dialect), rewriter_(unit) {}
 
-  std::string run() {
+  std::string run(const std::string& library) {
     for (const Range& attribute : unit_.attributes) rewriter_.replace(attribute, "");
     late_constants();
     threadgroup_variables();
     registrations();
     words_and_numbers();
-    std::ostringstream out;
-    out << "#include <metal_stdlib>\n"
-        << "METALSIM_UNIT(" << quoted(library_) << ", " << quoted(unit_.source.main_file()) << ")\n"
-        << constant_registrations_ << rewriter_.result() << "\n";
-    return out.str();
+    std::string head = "#include <metal_stdlib>\n";
+    if (dialect_ == Dialect::cpp)
+      head += "METALSIM_UNIT(" + quoted(library) + ", " + quoted(unit_.source.main_file()) + ")\n" +
+              constant_registrations_;
+    return head + rewriter_.result() + "\n";
   }
 
  private:
@@ -102,10 +51,15 @@ class Writer {
     for (const ThreadgroupStatement& statement : unit_.threadgroup_statements) {
       std::string text;
       for (const ThreadgroupVariable& variable : statement.variables)
-        text += "auto& " + variable.name + " = metalsim::threadgroup_variable<" + variable.type + ">(" +
+        text += "auto& " + variable.name + " = metalsim::threadgroup_variable<" + type(variable) + ">(" +
                 std::to_string(id++) + "); ";
       rewriter_.replace(statement.tokens, text);
     }
+  }
+
+  std::string type(const ThreadgroupVariable& variable) const {
+    if (dialect_ == Dialect::cpp) return unit_.text(variable.type) + variable.bounds;
+    return expression(variable.type) + variable.bounds;
   }
 
   /// Each kernel is registered right after its definition, and an instantiation where it stands: names in
@@ -121,6 +75,7 @@ class Writer {
     for (const Kernel& kernel : unit_.kernels) {
       if (kernel.is_template) continue;
       claim(kernel.host_name, kernel.name_token);
+      if (dialect_ == Dialect::lint) continue;
       rewriter_.insert_after(
           unit_.tokens[kernel.last_token],
           " " + registration(id++, kernel.host_name, kernel.max_threads, kernel.name, kernel));
@@ -135,6 +90,7 @@ class Writer {
         throw SourceError(unit_.source.place(token.begin, token.end),
                           "no kernel template `" + instantiation.base + "` to instantiate");
       claim(instantiation.host_name, token);
+      if (dialect_ == Dialect::lint) continue;  // an ordinary instantiation, which checks the body
       const std::string limit =
           instantiation.max_threads.empty() ? substituted(*kernel, instantiation) : instantiation.max_threads;
       rewriter_.replace(instantiation.tokens,
@@ -187,12 +143,15 @@ class Writer {
 
   std::optional<std::string> replacement(size_t i) const {
     const Token& token = unit_.tokens[i];
-    if (token.kind == TokenKind::number) return number(token.text);
+    if (token.kind == TokenKind::number) return metal_number(token.text);
+    if (token.kind == TokenKind::word)
+      if (auto use = constant_use(i)) return use;
+    if (dialect_ == Dialect::lint) return lint_word(unit_, i);
     if (token.kind != TokenKind::word) return std::nullopt;
     for (const std::string_view word : {"device", "threadgroup", "thread", "kernel"})
       if (token.text == word) return std::string(word.size(), ' ');
     if (token.text == "constant") return "const   ";
-    return constant_use(i);
+    return std::nullopt;
   }
 
   std::optional<std::string> constant_use(size_t i) const {
@@ -210,23 +169,8 @@ class Writer {
     return asked_for ? std::string() : std::string(tokens(i).text) + "()";
   }
 
-  /// A floating-point literal without suffix is a float in Metal; `h` makes a half and `bf` a bfloat.
-  static std::optional<std::string> number(std::string_view text) {
-    const bool hexadecimal = text.size() > 1 && (text[1] == 'x' || text[1] == 'X');
-    const bool has_exponent = text.find_first_of(hexadecimal ? "pP" : "eE") != text.npos;
-    const auto ends = [&](std::string_view suffix) {
-      return text.size() > suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-    };
-    if (hexadecimal && !has_exponent) return std::nullopt;
-    if (ends("bf") || ends("BF")) return "bfloat(" + std::string(text.substr(0, text.size() - 2)) + "f)";
-    if (ends("h") || ends("H")) return std::string(text.substr(0, text.size() - 1)) + "f16";
-    const bool floating = has_exponent || text.find('.') != text.npos;
-    if (floating && (is_digit(text.back()) || text.back() == '.')) return std::string(text) + "f";
-    return std::nullopt;
-  }
-
   const Unit& unit_;
-  const std::string library_;
+  const Dialect dialect_;
   Rewriter rewriter_;
   std::string constant_registrations_;
   std::map<std::string, std::string> slots_;  // of function constants, by name
@@ -235,6 +179,10 @@ class Writer {
 
 }  // namespace
 
-std::string write_cpp(const Unit& unit, const std::string& library) { return Writer(unit, library).run(); }
+std::string write_cpp(const Unit& unit, const std::string& library) {
+  return Writer(unit, Dialect::cpp).run(library);
+}
+
+std::string write_lint(const Unit& unit) { return Writer(unit, Dialect::lint).run({}); }
 
 }  // namespace metalsim::mslgen

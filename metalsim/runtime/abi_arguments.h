@@ -143,9 +143,8 @@ METALSIM_UNCHECKED inline P argument(const ThreadPlace& place) {
     static_assert(memory, "a pointer or reference parameter needs [[buffer(n)]] or [[threadgroup(n)]]");
     static_assert(index < int(max_buffers), "[[buffer(n)]] and [[threadgroup(n)]]: n is 0 to 30");
     const Threadgroup& group = *place.group;
-    unsigned char* data = attribute == Attribute::buffer
-                              ? group.dispatch->buffers[index].data
-                              : group.memory + group.argument_offset[index];
+    unsigned char* data = attribute == Attribute::buffer ? group.dispatch->buffers[index].data
+                                                         : group.memory + group.argument_offset[index];
     if constexpr (std::is_pointer_v<Value>) {
       return (Value)data;
     } else {

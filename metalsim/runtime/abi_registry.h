@@ -33,7 +33,7 @@ struct Kernel {
   uint32_t buffers;                ///< bit n: has a parameter [[buffer(n)]]
   uint32_t writable;               ///< bit n: that parameter is not const
   uint32_t threadgroup_arguments;  ///< bit n: has a parameter [[threadgroup(n)]]
-  uint32_t conditional;            ///< bit n: [[buffer(n)]] may be unbound, a function constant can disable it
+  uint32_t conditional;  ///< bit n: [[buffer(n)]] may be unbound, a function constant can disable it
   ElementType elements[max_buffers];
   uint32_t element_bytes[max_buffers];  ///< size of what the parameter points to; 0: none or incomplete
   uint32_t max_threads;                 ///< [[max_total_threads_per_threadgroup]], or 1024

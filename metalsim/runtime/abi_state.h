@@ -10,7 +10,8 @@
 
 /// Functions of the library itself: the checked build must not see their loads and stores as the kernel's.
 #if defined(__clang__)
-#define METALSIM_UNCHECKED __attribute__((no_sanitize("thread", "alignment", "undefined", "integer", "implicit-conversion")))
+#define METALSIM_UNCHECKED \
+  __attribute__((no_sanitize("thread", "alignment", "undefined", "integer", "implicit-conversion")))
 #else
 #define METALSIM_UNCHECKED
 #endif
@@ -65,7 +66,8 @@ struct alignas(64) Simdgroup {
   uint32_t waits_group = 0;  ///< at the threadgroup barrier
   uint32_t first = 0;        ///< index in the threadgroup of lane 0
   uint32_t lanes = 0;  ///< lanes that exist: 32, fewer in the last simdgroup of an odd-sized threadgroup
-  /// The lane (as a bit) that completes a rendezvous whose last missing lane has returned from the kernel; 0: none.
+  /// The lane (as a bit) that completes a rendezvous whose last missing lane has returned from the kernel; 0:
+  /// none.
   uint32_t leader_after_return = 0;
   /// Lanes hold pointers to their elements of matrices in lane 0: matrix operations must meet.
   bool elements_shared = false;
@@ -154,10 +156,11 @@ struct Threadgroup {
   OperationCounts counts;
 };
 
-/// The fiber and threadgroup of this core. Null between threadgroups. (initial-exec: one load, also from a
-/// kernel library; such a library must therefore be loaded by dlopen into a program that links the runtime.)
-extern thread_local Thread* current_thread __attribute__((tls_model("initial-exec")));
-extern thread_local Threadgroup* current_group __attribute__((tls_model("initial-exec")));
+/// The fiber and threadgroup of this core; __thread rather than thread_local, which would be initialised by a
+/// call. Null between threadgroups. (initial-exec: one load, also from a kernel library; such a library must
+/// therefore be loaded by dlopen into a program that links the runtime.)
+extern __thread Thread* current_thread __attribute__((tls_model("initial-exec")));
+extern __thread Threadgroup* current_group __attribute__((tls_model("initial-exec")));
 
 // --- Rendezvous
 // ------------------------------------------------------------------------------------------------------ A

@@ -41,6 +41,7 @@ inline void* fresh_stack(unsigned char* top, void (*entry)()) {
 
 #elif defined(__aarch64__)
 
+// x29, x30 and x18 are saved here: the first two cannot be named as clobbered, the last is the system's on some systems.
 __attribute__((always_inline)) inline void switch_fiber(void** save, void* to) {
   register void** save_in asm("x0") = save;
   register void* to_in asm("x1") = to;
@@ -48,12 +49,12 @@ __attribute__((always_inline)) inline void switch_fiber(void** save, void* to) {
       "sub sp, sp, #32\n\t"
       "stp x29, x30, [sp]\n\t"
       "adr x9, 1f\n\t"
-      "str x9, [sp, #16]\n\t"
+      "stp x9, x18, [sp, #16]\n\t"
       "mov x9, sp\n\t"
       "str x9, [x0]\n\t"
       "mov sp, x1\n\t"
       "ldp x29, x30, [sp]\n\t"
-      "ldr x9, [sp, #16]\n\t"
+      "ldp x9, x18, [sp, #16]\n\t"
       "add sp, sp, #32\n\t"
       "br x9\n"
       "1:"
@@ -69,7 +70,7 @@ __attribute__((always_inline)) inline void switch_fiber(void** save, void* to) {
 inline void* fresh_stack(unsigned char* top, void (*entry)()) {
   void** frame = reinterpret_cast<void**>(reinterpret_cast<uintptr_t>(top) & ~uintptr_t(63));
   frame -= 4;
-  frame[0] = frame[1] = nullptr;  // x29, x30
+  frame[0] = frame[1] = frame[3] = nullptr;  // x29, x30, x18
   frame[2] = reinterpret_cast<void*>(entry);
   return frame;
 }

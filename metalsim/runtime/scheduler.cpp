@@ -9,9 +9,9 @@
 
 namespace metalsim {
 
-thread_local Thread* current_thread;
-thread_local Threadgroup* current_group;
-thread_local Worker* current_worker;
+__thread Thread* current_thread;
+__thread Threadgroup* current_group;
+__thread Worker* current_worker;
 
 namespace {
 

@@ -12,10 +12,12 @@ namespace metalsim {
 inline constexpr uint32_t threadgroup_memory_limit = 32 << 10;
 inline constexpr uint32_t threadgroup_memory_reserved = 64 << 10;
 
-/// Of one fiber's stack. An odd number of pages: with a power of two, the stacks' pages would share few places of the
-/// processor's address caches (a factor of 1.5 in kernels with many barriers).
+/// Of one fiber's stack. An odd number of pages: with a power of two, the stacks' pages would share few
+/// places of the processor's address caches (a factor of 1.5 in kernels with many barriers).
 inline constexpr size_t stack_bytes = 33 * 4096;
 inline constexpr size_t stacks_bytes = stack_bytes * max_threads_per_threadgroup;
+
+struct CoreState;
 
 struct Worker {
   Thread threads[max_threads_per_threadgroup];
@@ -26,15 +28,16 @@ struct Worker {
   unsigned char* memory = nullptr;  ///< threadgroup memory, between two inaccessible pages
   uint32_t shape[3] = {0, 0, 0};    ///< threadgroup size for which Thread::position is filled in
   Order order = Order::ascending;
-  uint64_t random = 0;          ///< state of the random order
-  uint32_t argument_bytes = 0;  ///< of threadgroup memory: the arguments of the dispatch in hand
+  uint64_t random = 0;           ///< state of the random order
+  CoreState* checker = nullptr;  ///< of this core, once a checked kernel has run
+  uint32_t argument_bytes = 0;   ///< of threadgroup memory: the arguments of the dispatch in hand
 };
 
 /// This core's worker, made at the first call.
 Worker& this_worker();
 
 /// The worker of a core that has one: no check, for use inside a threadgroup.
-extern thread_local Worker* current_worker __attribute__((tls_model("initial-exec")));
+extern __thread Worker* current_worker __attribute__((tls_model("initial-exec")));
 
 /// Lays out the threadgroup arguments of a dispatch; before the first run_group of it on this core.
 void prepare_worker(Worker& worker, Dispatch& dispatch, const Options& options);

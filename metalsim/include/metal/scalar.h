@@ -16,8 +16,12 @@
 #if defined(METALSIM_CHECKED)
 #define MSL_RUNTIME_FN \
   __attribute__((noinline, no_sanitize("thread", "undefined", "integer", "implicit-conversion"))) inline
+/// A small part of such functions, called by them only: inlined into them.
+#define MSL_RUNTIME_PART \
+  __attribute__((always_inline, no_sanitize("thread", "undefined", "integer", "implicit-conversion"))) inline
 #else
 #define MSL_RUNTIME_FN inline
+#define MSL_RUNTIME_PART MSL_FN
 #endif
 
 using uchar = unsigned char;

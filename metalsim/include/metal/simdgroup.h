@@ -26,7 +26,7 @@ class Lanes {
   unsigned char (*slots_)[exchange_bytes];
 };
 
-MSL_RUNTIME_FN uint32_t this_lane() { return current_thread->lane; }
+MSL_RUNTIME_PART uint32_t this_lane() { return current_thread->lane; }
 
 /// Shares `value` and meets. `compute(lanes, live_mask)` runs in the last lane to arrive.
 template <class T, class F>

@@ -19,7 +19,7 @@
 namespace metalsim::lib {
 
 /// Whether some lane of this simdgroup has asked for thread_elements(): then matrix operations meet.
-MSL_MATRIX_FN bool elements_shared() { return current_thread->simdgroup->elements_shared; }
+MSL_RUNTIME_PART bool elements_shared() { return current_thread->simdgroup->elements_shared; }
 
 template <class T>
 MSL_RUNTIME_FN void fill_diagonal(T* elements, T diagonal) {
@@ -78,18 +78,18 @@ namespace metalsim::lib {
 /// pointers to are complete before it and seen by them after it.
 class MatrixOperation {
  public:
-  MSL_MATRIX_FN explicit MatrixOperation(SourceLocation at) : at_(at), shared_(elements_shared()) {
+  MSL_RUNTIME_PART explicit MatrixOperation(SourceLocation at) : at_(at), shared_(elements_shared()) {
 #if defined(METALSIM_CHECKED)
     simd_meet(at, SimdUse::matrix);
 #else
     if (shared_) simd_meet(at, SimdUse::matrix);
 #endif
   }
-  MSL_MATRIX_FN ~MatrixOperation() {
+  MSL_RUNTIME_PART ~MatrixOperation() {
     if (shared_) simd_meet(at_, SimdUse::matrix);
   }
   MatrixOperation(const MatrixOperation&) = delete;
-  MSL_MATRIX_FN bool leads() const { return this_lane() == 0; }
+  MSL_RUNTIME_PART bool leads() const { return this_lane() == 0; }
 
  private:
   SourceLocation at_;
@@ -98,7 +98,7 @@ class MatrixOperation {
 
 /// Tells the checker of the eight elements of a row in memory.
 template <class T>
-MSL_RUNTIME_FN void note_row([[maybe_unused]] const T* row, [[maybe_unused]] bool write,
+MSL_RUNTIME_PART void note_row([[maybe_unused]] const T* row, [[maybe_unused]] bool write,
                              [[maybe_unused]] SourceLocation at) {
 #if defined(METALSIM_CHECKED)
   note_access(row, 8 * sizeof(T), write ? AccessKind::collective_write : AccessKind::collective_read,
@@ -109,7 +109,7 @@ MSL_RUNTIME_FN void note_row([[maybe_unused]] const T* row, [[maybe_unused]] boo
 typedef float Row8 __attribute__((ext_vector_type(8)));
 
 template <class T>
-MSL_RUNTIME_FN Row8 row_of(const T* elements) {
+MSL_RUNTIME_PART Row8 row_of(const T* elements) {
   if constexpr (std::is_same_v<T, ::half>) {
     typedef ::half Half8 __attribute__((ext_vector_type(8)));
     Half8 row;

@@ -75,10 +75,10 @@ MSL_FN constexpr void append(T* out, int& at, const metal::packed_vec<U, N>& v) 
 // lies at a multiple of its size.
 #if defined(METALSIM_CHECKED)
 #define MSL_VECTOR_COPY                               \
-  MSL_FN constexpr vec(const vec& other) : d{} {      \
+  MSL_FN vec(const vec& other) {                      \
     for (int i = 0; i < size; ++i) d[i] = other.d[i]; \
   }                                                   \
-  MSL_FN constexpr vec& operator=(const vec& other) { \
+  MSL_FN vec& operator=(const vec& other) {           \
     for (int i = 0; i < size; ++i) d[i] = other.d[i]; \
     return *this;                                     \
   }
@@ -88,70 +88,71 @@ MSL_FN constexpr void append(T* out, int& at, const metal::packed_vec<U, N>& v) 
   vec& operator=(const vec&) = default;
 #endif
 
-#define MSL_VECTOR_MEMBERS(N)                                                                              \
-  using metalsim_element = T;                                                                              \
-  static constexpr int size = N;                                                                           \
-  vec() = default;                                                                                         \
-  MSL_VECTOR_COPY                                                                                          \
-  /* braces with fewer values than components leave the rest zero */                                       \
-  MSL_FN constexpr vec(std::initializer_list<T> values) : d{} {                                            \
-    int i = 0;                                                                                             \
-    for (T value : values)                                                                                 \
-      if (i < N) d[i++] = value;                                                                           \
-  }                                                                                                        \
-  template <class U>                                                                                       \
-  MSL_FN constexpr explicit vec(const vec<U, N>& other) : d{} {                                            \
-    for (int i = 0; i < N; ++i) d[i] = metalsim::lib::convert<T>(other.d[i]);                              \
-  }                                                                                                        \
-  template <class... A, metalsim::lib::if_joins<N, A...> = 0>                                              \
-  MSL_FN constexpr vec(const A&... parts) : d{} {                                                          \
-    int at = 0;                                                                                            \
-    (metalsim::lib::append(d, at, parts), ...);                                                            \
-  }                                                                                                        \
-  template <class I, metalsim::lib::if_int<I> = 0>                                                         \
-  MSL_FN constexpr T& operator[](I i) {                                                                    \
-    return d[i];                                                                                           \
-  }                                                                                                        \
-  template <class I, metalsim::lib::if_int<I> = 0>                                                         \
-  MSL_FN constexpr const T& operator[](I i) const {                                                        \
-    return d[i];                                                                                           \
-  }                                                                                                        \
-  MSL_VECTOR_BINARY(+)                                                                                     \
-  MSL_VECTOR_BINARY(-)                                                                                     \
-  MSL_VECTOR_BINARY(*)                                                                                     \
-  MSL_VECTOR_BINARY(/) MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) MSL_VECTOR_BINARY(|) MSL_VECTOR_BINARY(^) \
-      MSL_VECTOR_BINARY(<<) MSL_VECTOR_BINARY(>>) MSL_VECTOR_COMPARE(<) MSL_VECTOR_COMPARE(>)              \
-          MSL_VECTOR_COMPARE(<=) MSL_VECTOR_COMPARE(>=) MSL_VECTOR_COMPARE(==) MSL_VECTOR_COMPARE(!=)      \
-              MSL_VECTOR_UNARY(-) MSL_VECTOR_UNARY(~) MSL_FN friend vec                                    \
-              operator+(const vec& a) {                                                                    \
-    return a;                                                                                              \
-  }                                                                                                        \
-  MSL_FN friend vec<bool, N> operator!(const vec& a) {                                                     \
-    vec<bool, N> r;                                                                                        \
-    for (int i = 0; i < N; ++i) r.d[i] = !a.d[i];                                                          \
-    return r;                                                                                              \
-  }                                                                                                        \
-  MSL_FN friend vec<bool, N> operator&&(const vec& a, const vec& b) {                                      \
-    vec<bool, N> r;                                                                                        \
-    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] && b.d[i];                                                 \
-    return r;                                                                                              \
-  }                                                                                                        \
-  MSL_FN friend vec<bool, N> operator||(const vec& a, const vec& b) {                                      \
-    vec<bool, N> r;                                                                                        \
-    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] || b.d[i];                                                 \
-    return r;                                                                                              \
-  }                                                                                                        \
-  MSL_FN vec& operator++() { return *this += vec(T(1)); }                                                  \
-  MSL_FN vec& operator--() { return *this -= vec(T(1)); }                                                  \
-  MSL_FN vec operator++(int) {                                                                             \
-    const vec old = *this;                                                                                 \
-    ++*this;                                                                                               \
-    return old;                                                                                            \
-  }                                                                                                        \
-  MSL_FN vec operator--(int) {                                                                             \
-    const vec old = *this;                                                                                 \
-    --*this;                                                                                               \
-    return old;                                                                                            \
+#define MSL_VECTOR_MEMBERS(N)                                                                               \
+  using metalsim_element = T;                                                                               \
+  static constexpr int size = N;                                                                            \
+  vec() = default;                                                                                          \
+  MSL_VECTOR_COPY                                                                                           \
+  /* braces with fewer values than components leave the rest zero */                                        \
+  MSL_FN constexpr vec(std::initializer_list<T> values) : d{} {                                             \
+    int i = 0;                                                                                              \
+    for (T value : values)                                                                                  \
+      if (i < N) d[i++] = value;                                                                            \
+  }                                                                                                         \
+  template <class U>                                                                                        \
+  MSL_FN constexpr explicit vec(const vec<U, N>& other) : d{} {                                             \
+    for (int i = 0; i < N; ++i) d[i] = metalsim::lib::convert<T>(other.d[i]);                               \
+  }                                                                                                         \
+  template <class... A, metalsim::lib::if_joins<N, A...> = 0>                                               \
+  MSL_FN constexpr vec(const A&... parts) : d{} {                                                           \
+    int at = 0;                                                                                             \
+    (metalsim::lib::append(d, at, parts), ...);                                                             \
+  }                                                                                                         \
+  template <class I, metalsim::lib::if_int<I> = 0>                                                          \
+  MSL_FN constexpr T& operator[](I i) {                                                                     \
+    return d[i];                                                                                            \
+  }                                                                                                         \
+  template <class I, metalsim::lib::if_int<I> = 0>                                                          \
+  MSL_FN constexpr const T& operator[](I i) const {                                                         \
+    return d[i];                                                                                            \
+  }                                                                                                         \
+  MSL_VECTOR_BINARY(+)                                                                                      \
+  MSL_VECTOR_BINARY(-)                                                                                      \
+  MSL_VECTOR_BINARY(*)                                                                                      \
+  MSL_VECTOR_BINARY(/)                                                                                      \
+  MSL_VECTOR_BINARY(%) MSL_VECTOR_BINARY(&) MSL_VECTOR_BINARY(|) MSL_VECTOR_BINARY(^) MSL_VECTOR_BINARY(<<) \
+      MSL_VECTOR_BINARY(>>) MSL_VECTOR_COMPARE(<) MSL_VECTOR_COMPARE(>) MSL_VECTOR_COMPARE(<=)              \
+          MSL_VECTOR_COMPARE(>=) MSL_VECTOR_COMPARE(==) MSL_VECTOR_COMPARE(!=) MSL_VECTOR_UNARY(-)          \
+              MSL_VECTOR_UNARY(~) MSL_FN friend vec                                                         \
+              operator+(const vec& a) {                                                                     \
+    return a;                                                                                               \
+  }                                                                                                         \
+  MSL_FN friend vec<bool, N> operator!(const vec& a) {                                                      \
+    vec<bool, N> r;                                                                                         \
+    for (int i = 0; i < N; ++i) r.d[i] = !a.d[i];                                                           \
+    return r;                                                                                               \
+  }                                                                                                         \
+  MSL_FN friend vec<bool, N> operator&&(const vec& a, const vec& b) {                                       \
+    vec<bool, N> r;                                                                                         \
+    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] && b.d[i];                                                  \
+    return r;                                                                                               \
+  }                                                                                                         \
+  MSL_FN friend vec<bool, N> operator||(const vec& a, const vec& b) {                                       \
+    vec<bool, N> r;                                                                                         \
+    for (int i = 0; i < N; ++i) r.d[i] = a.d[i] || b.d[i];                                                  \
+    return r;                                                                                               \
+  }                                                                                                         \
+  MSL_FN vec& operator++() { return *this += vec(T(1)); }                                                   \
+  MSL_FN vec& operator--() { return *this -= vec(T(1)); }                                                   \
+  MSL_FN vec operator++(int) {                                                                              \
+    const vec old = *this;                                                                                  \
+    ++*this;                                                                                                \
+    return old;                                                                                             \
+  }                                                                                                         \
+  MSL_FN vec operator--(int) {                                                                              \
+    const vec old = *this;                                                                                  \
+    --*this;                                                                                                \
+    return old;                                                                                             \
   }
 
 namespace metal {

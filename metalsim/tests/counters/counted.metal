@@ -33,3 +33,15 @@ kernel void tiles(device const float* x [[buffer(0)]], device float* y [[buffer(
 kernel void atomics(device atomic_uint* n [[buffer(0)]]) {
   atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);
 }
+
+// Per thread: 2 float operations in a fused one, 1 division; in half 3, in bfloat 1; `n` turns of a loop with 1 each.
+kernel void flops(device float* y [[buffer(0)]], device const float* x [[buffer(1)]], constant int& n [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+  float a = fma(x[i], 3.0f, 1.0f) / x[i + 1];
+  half h = half(x[i]);
+  h = h * h + h * half(3.0h);
+  bfloat b = bfloat(x[i]);
+  b = b - bfloat(x[i + 1]);
+  for (int k = 0; k < n; k++) a *= x[k];
+  y[i] = a + float(h) + float(b);
+}

@@ -81,6 +81,18 @@ TEST_CASE("matrices and atomics") {
   CHECK(a.atomics == 24);
 }
 
+TEST_CASE("floating-point operations of scalar code, by type") {
+  static constexpr int turns = 5;
+  const KernelCounters c = counted(1, [] {
+    Buffer x(260), y(256);
+    for (int i = 0; i < 65; ++i) x.as<float>()[i] = 1;
+    Launch("flops").buffer(0, y).buffer(1, x).bytes(2, turns).run(2, 32);
+  });
+  CHECK(c.flops_f32 == 64 * (2 + 1 + turns + 2));  // the last line adds twice
+  CHECK(c.flops_f16 == 64 * 3);
+  CHECK(c.flops_bf16 == 64 * 1);
+}
+
 TEST_CASE("sums by kernel, encoders, peak memory and the table") {
   Options options;
   options.statistics = true;
