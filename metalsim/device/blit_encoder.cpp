@@ -15,9 +15,11 @@ std::string range_text(UInteger offset, UInteger bytes) {
 /// Why a range of a buffer cannot be copied or filled; empty if it can.
 std::string check_range(const Buffer& buffer, UInteger offset, UInteger bytes) {
   if (bytes == 0) return "a range of 0 bytes";
-  if (!buffer.contains(offset, bytes)) return range_text(offset, bytes) + " pass the end of " + describe_buffer(&buffer);
+  if (!buffer.contains(offset, bytes))
+    return range_text(offset, bytes) + " pass the end of " + describe_buffer(&buffer);
   if (offset % Limits::copy_multiple != 0 || bytes % Limits::copy_multiple != 0)
-    return range_text(offset, bytes) + " of " + describe_buffer(&buffer) + ": macOS needs multiples of 4 for both";
+    return range_text(offset, bytes) + " of " + describe_buffer(&buffer) +
+           ": macOS needs multiples of 4 for both";
   return {};
 }
 
@@ -36,7 +38,8 @@ void BlitEncoder::copy(Object* from, UInteger from_offset, Object* to, UInteger 
     refuse("copyFromBuffer: the source or the destination is null");
     return;
   }
-  for (const std::string& reason : {check_range(*source, from_offset, bytes), check_range(*target, to_offset, bytes)}) {
+  for (const std::string& reason :
+       {check_range(*source, from_offset, bytes), check_range(*target, to_offset, bytes)}) {
     if (reason.empty()) continue;
     refuse("copyFromBuffer: " + reason);
     return;
@@ -49,7 +52,8 @@ void BlitEncoder::copy(Object* from, UInteger from_offset, Object* to, UInteger 
   buffer().keep(source);
   buffer().keep(target);
   counters_.bytes_copied += bytes;
-  add([source = Ref<Buffer>(source), target = Ref<Buffer>(target), from_offset, to_offset, bytes]() -> std::unique_ptr<Failure> {
+  add([source = Ref<Buffer>(source), target = Ref<Buffer>(target), from_offset, to_offset,
+       bytes]() -> std::unique_ptr<Failure> {
     memory_host_access(source->memory(), from_offset, bytes, false);
     std::memcpy(target->data() + to_offset, source->data() + from_offset, bytes);
     memory_host_access(target->memory(), to_offset, bytes, true);
@@ -60,7 +64,8 @@ void BlitEncoder::copy(Object* from, UInteger from_offset, Object* to, UInteger 
 void BlitEncoder::fill(Object* object, objc::Range range, uint8_t value) {
   if (!check_open("fillBuffer")) return;
   auto* const target = dynamic_cast<Buffer*>(object);
-  const std::string reason = target ? check_range(*target, range.location, range.length) : "the buffer is null";
+  const std::string reason =
+      target ? check_range(*target, range.location, range.length) : "the buffer is null";
   if (!reason.empty()) {
     refuse("fillBuffer: " + reason);
     return;
@@ -80,11 +85,13 @@ void BlitEncoder::synchronize(Object* object) {
   if (!resource)
     report_misuse("synchronizeResource: null");
   else if (resource->storage_mode() != MTL::StorageModeManaged)
-    report_misuse("synchronizeResource on " + resource->describe() + ": only managed storage needs and allows it");
+    report_misuse("synchronizeResource on " + resource->describe() +
+                  ": only managed storage needs and allows it");
 }
 
 void BlitEncoder::resolve_counters(Object*, objc::Range, Object*, UInteger) {
-  report_misuse("resolveCounters: this device has no counter sample buffers; supportsCounterSampling says so");
+  report_misuse(
+      "resolveCounters: this device has no counter sample buffers; supportsCounterSampling says so");
 }
 
 void register_blit_encoder_class() {

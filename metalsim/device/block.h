@@ -7,7 +7,8 @@
 
 namespace metalsim::device {
 
-/// A heap copy of a block with the given parameters; released with the last copy of this object's owner. Movable only.
+/// A heap copy of a block with the given parameters; released with the last copy of this object's owner.
+/// Movable only.
 template <class... Arguments>
 class Block {
  public:

@@ -32,7 +32,8 @@ std::string refusal(const Device& device, UInteger length) {
   return {};
 }
 
-/// Whether a buffer may be made now. Too little memory is no mistake of the host: newBuffer then answers null without a report.
+/// Whether a buffer may be made now. Too little memory is no mistake of the host: newBuffer then answers null
+/// without a report.
 bool may_create(const Device& device, UInteger length) {
   const std::string reason = refusal(device, length);
   if (!reason.empty()) {
@@ -46,7 +47,8 @@ bool may_create(const Device& device, UInteger length) {
 bool check_storage(MTL::ResourceOptions options) {
   const auto mode = options >> 4 & 0xF;
   if (mode <= MTL::StorageModePrivate) return true;
-  report_misuse("newBuffer: storage mode " + std::to_string(mode) + " is for textures; use shared, managed or private");
+  report_misuse("newBuffer: storage mode " + std::to_string(mode) +
+                " is for textures; use shared, managed or private");
   return false;
 }
 
@@ -76,7 +78,8 @@ MTL::PurgeableState Resource::set_purgeable(MTL::PurgeableState state) {
 Buffer* Buffer::create(Device* device, UInteger length, MTL::ResourceOptions options, bool written) {
   const size_t pages = round_up(length, host_page);
   const size_t mapping_bytes = pages + 2 * host_page;
-  void* const mapping = mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping =
+      mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   auto* const first = static_cast<unsigned char*>(mapping) + host_page;
   if (mprotect(first, pages, PROT_READ | PROT_WRITE) != 0) {
@@ -134,12 +137,14 @@ void Buffer::set_label(String* text) {
 
 void Buffer::add_debug_marker(String* marker, objc::Range range) {
   if (!contains(range.location, range.length))
-    report_misuse("addDebugMarker \"" + objc::to_std(marker) + "\": the range passes the end of " + describe_buffer(this));
+    report_misuse("addDebugMarker \"" + objc::to_std(marker) + "\": the range passes the end of " +
+                  describe_buffer(this));
 }
 
 void Buffer::did_modify_range(objc::Range range) {
   if (storage_mode() != MTL::StorageModeManaged)
-    report_misuse("didModifyRange on " + describe_buffer(this) + ": only managed storage needs and allows it");
+    report_misuse("didModifyRange on " + describe_buffer(this) +
+                  ": only managed storage needs and allows it");
   else if (!contains(range.location, range.length))
     report_misuse("didModifyRange passes the end of " + describe_buffer(this));
 }
@@ -155,7 +160,9 @@ Object* Device::new_buffer_with_bytes(const void* bytes, UInteger length, MTL::R
     return nullptr;
   }
   if ((options >> 4 & 0xF) == MTL::StorageModePrivate) {
-    report_misuse("newBuffer with bytes: private storage cannot be filled by the host; fill a shared buffer and copy it");
+    report_misuse(
+        "newBuffer with bytes: private storage cannot be filled by the host; fill a shared buffer and copy "
+        "it");
     return nullptr;
   }
   if (!check_storage(options) || !may_create(*this, length)) return nullptr;
@@ -164,7 +171,8 @@ Object* Device::new_buffer_with_bytes(const void* bytes, UInteger length, MTL::R
   return buffer;
 }
 
-Object* Device::new_buffer_no_copy(void* bytes, UInteger length, MTL::ResourceOptions options, const void* deallocator) {
+Object* Device::new_buffer_no_copy(void* bytes, UInteger length, MTL::ResourceOptions options,
+                                   const void* deallocator) {
   const uintptr_t page = host_page;
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % page != 0) {
     report_misuse("newBuffer without copy: the pointer is not aligned to a page of " + std::to_string(page) +
@@ -172,8 +180,9 @@ Object* Device::new_buffer_no_copy(void* bytes, UInteger length, MTL::ResourceOp
     return nullptr;
   }
   if (length % page != 0) {
-    report_misuse("newBuffer without copy: length " + std::to_string(length) + " is no multiple of the page size " +
-                  std::to_string(page) + "; round it up, the pages are there anyway");
+    report_misuse("newBuffer without copy: length " + std::to_string(length) +
+                  " is no multiple of the page size " + std::to_string(page) +
+                  "; round it up, the pages are there anyway");
     return nullptr;
   }
   if ((options >> 4 & 0xF) == MTL::StorageModePrivate) {
@@ -230,11 +239,13 @@ void narrow(const void* buffer, size_t offset, size_t bytes, const char* label) 
 }
 
 void mark_unwritten(const void* buffer, size_t offset, size_t bytes) {
-  if (Memory* const memory = memory_of(buffer, "metalsim::mark_unwritten")) memory_mark_unwritten(memory, offset, bytes);
+  if (Memory* const memory = memory_of(buffer, "metalsim::mark_unwritten"))
+    memory_mark_unwritten(memory, offset, bytes);
 }
 
 void mark_written(const void* buffer, size_t offset, size_t bytes) {
-  if (Memory* const memory = memory_of(buffer, "metalsim::mark_written")) memory_mark_written(memory, offset, bytes);
+  if (Memory* const memory = memory_of(buffer, "metalsim::mark_written"))
+    memory_mark_written(memory, offset, bytes);
 }
 
 }  // namespace metalsim

@@ -38,7 +38,8 @@ class Resource : public Allocation {
   MTL::PurgeableState set_purgeable(MTL::PurgeableState state);
   void set_heap(Heap* heap);
 
-  /// References that command buffers not yet completed hold. If there are no others, the host has released the resource.
+  /// References that command buffers not yet completed hold. If there are no others, the host has released
+  /// the resource.
   std::atomic<int64_t> pending_uses{0};
 
  private:
@@ -51,8 +52,8 @@ class Buffer : public Resource {
  public:
   static constexpr const char* class_name = "MTLBuffer";
 
-  /// New memory, zeroed. The end of the buffer, rounded up to 64 bytes, abuts an inaccessible page, so that even fast kernels
-  /// cannot run past it unseen. Null if the system has no memory left.
+  /// New memory, zeroed. The end of the buffer, rounded up to 64 bytes, abuts an inaccessible page, so that
+  /// even fast kernels cannot run past it unseen. Null if the system has no memory left.
   static Buffer* create(Device* device, UInteger length, MTL::ResourceOptions options, bool written);
 
   /// Memory of the host; `deallocator` is called with it at the end.
@@ -78,7 +79,9 @@ class Buffer : public Resource {
   Memory* memory() const { return memory_; }
 
   /// Whether [offset, offset + bytes) lies within the buffer; overflow counts as outside.
-  bool contains(UInteger offset, UInteger bytes) const { return offset <= length_ && bytes <= length_ - offset; }
+  bool contains(UInteger offset, UInteger bytes) const {
+    return offset <= length_ && bytes <= length_ - offset;
+  }
 
  private:
   unsigned char* data_ = nullptr;

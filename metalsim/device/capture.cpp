@@ -34,12 +34,14 @@ bool CaptureManager::start_with_descriptor(Object* object, Error** error) {
   if (error) *error = nullptr;
   const auto* const descriptor = dynamic_cast<CaptureDescriptor*>(object);
   if (!descriptor || !descriptor->capture_object()) {
-    objc::set_error(error, error_domain, MTL::CaptureErrorInvalidDescriptor, "startCapture: the descriptor has no capture object");
+    objc::set_error(error, error_domain, MTL::CaptureErrorInvalidDescriptor,
+                    "startCapture: the descriptor has no capture object");
     return false;
   }
-  objc::set_error(error, error_domain, MTL::CaptureErrorNotSupported,
-                  "startCapture: no developer tool is attached to the simulator, and it writes no GPU trace",
-                  "ask supportsDestination first; metalsim::reports() and counters() tell what a trace would");
+  objc::set_error(
+      error, error_domain, MTL::CaptureErrorNotSupported,
+      "startCapture: no developer tool is attached to the simulator, and it writes no GPU trace",
+      "ask supportsDestination first; metalsim::reports() and counters() tell what a trace would");
   return false;
 }
 

@@ -1,4 +1,5 @@
-// MTLCaptureManager, MTLCaptureScope, MTLCaptureDescriptor: as on a machine where no developer tool is attached.
+// MTLCaptureManager, MTLCaptureScope, MTLCaptureDescriptor: as on a machine where no developer tool is
+// attached.
 #pragma once
 
 #include <Metal/MTLCaptureManager.hpp>

@@ -25,7 +25,8 @@ double seconds_now() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// How long a command buffer waits for an event that nobody signals. A device waits for ever; a test should not.
+/// How long a command buffer waits for an event that nobody signals. A device waits for ever; a test should
+/// not.
 uint64_t event_patience_milliseconds() {
   const char* const text = std::getenv("METALSIM_EVENT_TIMEOUT_MS");
   return text ? std::strtoull(text, nullptr, 10) : 30'000;
@@ -54,13 +55,17 @@ std::unique_ptr<Failure> carry_out(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::hang:
       std::this_thread::sleep_for(std::chrono::milliseconds(fault.milliseconds));
-      return std::make_unique<Failure>(Failure{MTL::CommandBufferErrorTimeout, "the command buffer took too long (planned fault)"});
+      return std::make_unique<Failure>(
+          Failure{MTL::CommandBufferErrorTimeout, "the command buffer took too long (planned fault)"});
     case FaultKind::out_of_memory:
-      return std::make_unique<Failure>(Failure{MTL::CommandBufferErrorOutOfMemory, "the GPU ran out of memory (planned fault)"});
+      return std::make_unique<Failure>(
+          Failure{MTL::CommandBufferErrorOutOfMemory, "the GPU ran out of memory (planned fault)"});
     case FaultKind::page_fault:
-      return std::make_unique<Failure>(Failure{MTL::CommandBufferErrorPageFault, "the GPU met a page fault (planned fault)"});
+      return std::make_unique<Failure>(
+          Failure{MTL::CommandBufferErrorPageFault, "the GPU met a page fault (planned fault)"});
     default:
-      return std::make_unique<Failure>(Failure{MTL::CommandBufferErrorInternal, "the command buffer failed (planned fault)"});
+      return std::make_unique<Failure>(
+          Failure{MTL::CommandBufferErrorInternal, "the command buffer failed (planned fault)"});
   }
 }
 
@@ -84,19 +89,21 @@ CommandBuffer::~CommandBuffer() {
 
 bool CommandBuffer::may_encode(const char* what) {
   if (is_committed()) {
-    report_misuse(std::string(what) + " on " + describe() + " after commit; ask the queue for another command buffer");
+    report_misuse(std::string(what) + " on " + describe() +
+                  " after commit; ask the queue for another command buffer");
     return false;
   }
   if (open_encoder_) {
-    report_misuse(std::string(what) + " on " + describe() +
-                  ": an encoder is still open; call its endEncoding first, a command buffer has one encoder at a time");
+    report_misuse(
+        std::string(what) + " on " + describe() +
+        ": an encoder is still open; call its endEncoding first, a command buffer has one encoder at a time");
     return false;
   }
   return true;
 }
 
-/// A mistake still yields an encoder, so that the host's next calls do not fail for a second reason. What it encodes is lost: the
-/// command buffer fails, or has been committed and takes nothing more.
+/// A mistake still yields an encoder, so that the host's next calls do not fail for a second reason. What it
+/// encodes is lost: the command buffer fails, or has been committed and takes nothing more.
 template <class Encoder, class... Arguments>
 Object* CommandBuffer::open_encoder(const char* what, Arguments... arguments) {
   const bool allowed = may_encode(what);
@@ -136,10 +143,10 @@ void CommandBuffer::encode_wait(Object* object, uint64_t value) {
   if (!may_encode("encodeWait") || !event) return;
   add([event = Ref<Event>(event), value]() -> std::unique_ptr<Failure> {
     if (event->wait(value, event_patience_milliseconds())) return nullptr;
-    return std::make_unique<Failure>(
-        Failure{MTL::CommandBufferErrorTimeout, "waited in vain for " + event->describe() + " to reach " + std::to_string(value) +
-                                                    "; it stands at " + std::to_string(event->value()) +
-                                                    " (METALSIM_EVENT_TIMEOUT_MS sets how long to wait)"});
+    return std::make_unique<Failure>(Failure{
+        MTL::CommandBufferErrorTimeout,
+        "waited in vain for " + event->describe() + " to reach " + std::to_string(value) + "; it stands at " +
+            std::to_string(event->value()) + " (METALSIM_EVENT_TIMEOUT_MS sets how long to wait)"});
   });
 }
 
@@ -181,19 +188,22 @@ void CommandBuffer::pop_debug_group() {
 }
 
 void CommandBuffer::make_invalid(const std::string& reason) {
-  if (!invalid_) invalid_ = std::make_unique<Failure>(Failure{MTL::CommandBufferErrorInvalidResource, reason});
+  if (!invalid_)
+    invalid_ = std::make_unique<Failure>(Failure{MTL::CommandBufferErrorInvalidResource, reason});
 }
 
 void CommandBuffer::add_scheduled_handler(const void* block) {
   if (is_committed())
-    report_misuse("addScheduledHandler on " + describe() + " after commit: it would never be called; add it before");
+    report_misuse("addScheduledHandler on " + describe() +
+                  " after commit: it would never be called; add it before");
   else
     scheduled_handlers_.emplace_back(block);
 }
 
 void CommandBuffer::add_completed_handler(const void* block) {
   if (is_committed())
-    report_misuse("addCompletedHandler on " + describe() + " after commit: it may never be called; add it before");
+    report_misuse("addCompletedHandler on " + describe() +
+                  " after commit: it may never be called; add it before");
   else
     completed_handlers_.emplace_back(block);
 }
@@ -211,7 +221,8 @@ void CommandBuffer::enqueue() {
 
 void CommandBuffer::commit() {
   if (is_committed()) {
-    report_misuse("commit twice on " + describe() + "; a command buffer runs once, ask the queue for another");
+    report_misuse("commit twice on " + describe() +
+                  "; a command buffer runs once, ask the queue for another");
     return;
   }
   if (open_encoder_) {
@@ -238,10 +249,12 @@ void CommandBuffer::wait_until_completed() {
     report_misuse("waitUntilCompleted on " + describe() + " before commit: a device would wait for ever");
     return;
   }
-  // The handlers have been called as well when this returns; inside one of them that would be a wait for itself.
+  // The handlers have been called as well when this returns; inside one of them that would be a wait for
+  // itself.
   const bool in_handler = queue_->on_handler_thread();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return in_handler ? status_ >= MTL::CommandBufferStatusCompleted : handlers_called_; });
+  changed_.wait(lock,
+                [&] { return in_handler ? status_ >= MTL::CommandBufferStatusCompleted : handlers_called_; });
 }
 
 MTL::CommandBufferStatus CommandBuffer::status() const {
@@ -302,7 +315,8 @@ std::unique_ptr<Failure> CommandBuffer::run_commands() {
 void CommandBuffer::check_unretained() const {
   for (const auto& resource : resources_)
     if (resource->references <= resource->pending_uses)
-      report_misuse(resource->describe() + " was released while a command buffer with unretained references used it; keep it "
+      report_misuse(resource->describe() +
+                    " was released while a command buffer with unretained references used it; keep it "
                     "until the command buffer has completed");
 }
 
@@ -318,7 +332,8 @@ void CommandBuffer::finish(std::unique_ptr<Failure> failure) {
     std::lock_guard lock(mutex_);
     gpu_end_ = end;
     if (failure)
-      error_ = Ref<Error>::adopt(objc::make<Error>(error_domain, static_cast<objc::Integer>(failure->code), failure->message));
+      error_ = Ref<Error>::adopt(
+          objc::make<Error>(error_domain, static_cast<objc::Integer>(failure->code), failure->message));
     status_ = failure ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
   }
   changed_.notify_all();

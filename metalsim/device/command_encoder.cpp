@@ -29,7 +29,8 @@ void CommandEncoder::end_encoding() {
     return;
   }
   if (!groups_.empty())
-    report_misuse("endEncoding of " + describe() + ": debug group \"" + groups_.back() + "\" is pushed but not popped");
+    report_misuse("endEncoding of " + describe() + ": debug group \"" + groups_.back() +
+                  "\" is pushed but not popped");
   ended_ = true;
   counters_.label = label;
   add([counters = counters_]() -> std::unique_ptr<Failure> {
@@ -73,8 +74,10 @@ void CommandEncoder::wait_for_fence(Object* object) {
 }
 
 void CommandEncoder::sample_counters(Object*, UInteger, bool) {
-  report_misuse("sampleCountersInBuffer: this device has no counter sample buffers; supportsCounterSampling says so. Use "
-                "metalsim::counters() instead");
+  report_misuse(
+      "sampleCountersInBuffer: this device has no counter sample buffers; supportsCounterSampling says so. "
+      "Use "
+      "metalsim::counters() instead");
 }
 
 void register_command_encoder_class() {

@@ -16,15 +16,16 @@ CommandBuffer* CommandQueue::create(bool retained) {
   return objc::make_autoreleased<CommandBuffer>(this, retained);
 }
 
-/// As on a device, asking for one command buffer too many waits until another completes. If none of them was committed, it would
-/// wait for ever; that is reported instead.
+/// As on a device, asking for one command buffer too many waits until another completes. If none of them was
+/// committed, it would wait for ever; that is reported instead.
 void CommandQueue::wait_for_room() {
   std::unique_lock lock(mutex_);
   while (unfinished_ >= max_unfinished_) {
     if (CommandBuffer::committed_of(this) == 0) {
       lock.unlock();
       report_misuse("commandBuffer() of " + describe() + ": " + std::to_string(max_unfinished_) +
-                    " command buffers are not completed and none of them is committed, so a device would wait for ever; commit "
+                    " command buffers are not completed and none of them is committed, so a device would "
+                    "wait for ever; commit "
                     "or release some, or ask newCommandQueue for more");
       lock.lock();
       break;

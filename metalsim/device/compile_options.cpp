@@ -17,11 +17,13 @@ void register_compile_options() {
       .method<&Options::get<&Options::library_type>>("libraryType")
       .method<&Options::set<&Options::library_type, MTL::LibraryType>>("setLibraryType:")
       .method<&Options::get<&Options::optimization_level>>("optimizationLevel")
-      .method<&Options::set<&Options::optimization_level, MTL::LibraryOptimizationLevel>>("setOptimizationLevel:")
+      .method<&Options::set<&Options::optimization_level, MTL::LibraryOptimizationLevel>>(
+          "setOptimizationLevel:")
       .method<&Options::get<&Options::math_mode>>("mathMode")
       .method<&Options::set<&Options::math_mode, MTL::MathMode>>("setMathMode:")
       .method<&Options::get<&Options::math_functions>>("mathFloatingPointFunctions")
-      .method<&Options::set<&Options::math_functions, MTL::MathFloatingPointFunctions>>("setMathFloatingPointFunctions:")
+      .method<&Options::set<&Options::math_functions, MTL::MathFloatingPointFunctions>>(
+          "setMathFloatingPointFunctions:")
       .method<&Options::get_macros>("preprocessorMacros")
       .method<&Options::set_macros>("setPreprocessorMacros:");
 }

@@ -40,7 +40,8 @@ UInteger divide_up(UInteger a, UInteger b) { return (a + b - 1) / b; }
 
 UInteger round_to_16(UInteger bytes) { return (bytes + 15) / 16 * 16; }
 
-/// Runs a dispatch. One that made a report, or repeated an earlier one, fails its command buffer, as a fault on a device would.
+/// Runs a dispatch. One that made a report, or repeated an earlier one, fails its command buffer, as a fault
+/// on a device would.
 std::unique_ptr<Failure> run(Dispatch& dispatch, BarrierRegion& region, bool serial) {
   const auto before = reports();
   const bool clean = run_dispatch(dispatch, region);
@@ -56,17 +57,19 @@ std::unique_ptr<Failure> run(Dispatch& dispatch, BarrierRegion& region, bool ser
       continue;
     }
     const bool page_fault = after[i].kind == ReportKind::device_out_of_bounds;
-    return std::make_unique<Failure>(
-        Failure{page_fault ? MTL::CommandBufferErrorPageFault : MTL::CommandBufferErrorInternal, after[i].text()});
+    return std::make_unique<Failure>(Failure{
+        page_fault ? MTL::CommandBufferErrorPageFault : MTL::CommandBufferErrorInternal, after[i].text()});
   }
   if (by_host) return nullptr;
   return std::make_unique<Failure>(
-      Failure{MTL::CommandBufferErrorInternal, "a kernel was stopped; the list of reports is full, so this one is not kept"});
+      Failure{MTL::CommandBufferErrorInternal,
+              "a kernel was stopped; the list of reports is full, so this one is not kept"});
 }
 
 }  // namespace
 
-ComputeEncoder::ComputeEncoder(CommandBuffer* buffer, MTL::DispatchType type) : CommandEncoder(buffer, "compute"), type_(type) {}
+ComputeEncoder::ComputeEncoder(CommandBuffer* buffer, MTL::DispatchType type)
+    : CommandEncoder(buffer, "compute"), type_(type) {}
 
 // --- Arguments
 
@@ -91,12 +94,13 @@ void ComputeEncoder::set_buffer(Object* object, UInteger offset, UInteger index)
   if (!check_open("setBuffer") || !check_index("setBuffer", index)) return;
   auto* const buffer = dynamic_cast<Buffer*>(object);
   if (object && !buffer) {
-    report_misuse("setBuffer at index " + std::to_string(index) + ": " + object->describe() + " is no buffer");
+    report_misuse("setBuffer at index " + std::to_string(index) + ": " + object->describe() +
+                  " is no buffer");
     return;
   }
   if (buffer && offset >= buffer->length()) {
-    report_misuse("setBuffer at index " + std::to_string(index) + ": offset " + std::to_string(offset) + " is past the end of " +
-                  describe_buffer(buffer));
+    report_misuse("setBuffer at index " + std::to_string(index) + ": offset " + std::to_string(offset) +
+                  " is past the end of " + describe_buffer(buffer));
     return;
   }
   slots_[index] = {buffer, offset, nullptr};
@@ -106,7 +110,8 @@ void ComputeEncoder::set_buffer_offset(UInteger offset, UInteger index) {
   if (!check_open("setBufferOffset") || !check_index("setBufferOffset", index)) return;
   Slot& slot = slots_[index];
   if (!slot.buffer) {
-    report_misuse("setBufferOffset at index " + std::to_string(index) + ": no buffer is bound there; call setBuffer first");
+    report_misuse("setBufferOffset at index " + std::to_string(index) +
+                  ": no buffer is bound there; call setBuffer first");
   } else if (offset >= slot.buffer->length()) {
     report_misuse("setBufferOffset at index " + std::to_string(index) + ": offset " + std::to_string(offset) +
                   " is past the end of " + describe_buffer(slot.buffer.get()));
@@ -123,7 +128,8 @@ void ComputeEncoder::set_bytes(const void* bytes, UInteger length, UInteger inde
   if (!check_open("setBytes") || !check_index("setBytes", index)) return;
   if (!bytes || length == 0 || length > Limits::set_bytes) {
     report_misuse("setBytes at index " + std::to_string(index) + ": " +
-                  (bytes ? std::to_string(length) + " bytes; 1 to 4096 are allowed, use a buffer for more" : "null pointer"));
+                  (bytes ? std::to_string(length) + " bytes; 1 to 4096 are allowed, use a buffer for more"
+                         : "null pointer"));
     return;
   }
   const auto* const first = static_cast<const unsigned char*>(bytes);
@@ -133,8 +139,9 @@ void ComputeEncoder::set_bytes(const void* bytes, UInteger length, UInteger inde
 void ComputeEncoder::set_threadgroup_memory(UInteger length, UInteger index) {
   if (!check_open("setThreadgroupMemoryLength") || !check_index("setThreadgroupMemoryLength", index)) return;
   if (length % Limits::threadgroup_bytes_multiple != 0) {
-    report_misuse("setThreadgroupMemoryLength at index " + std::to_string(index) + ": " + std::to_string(length) +
-                  " bytes is no multiple of 16; round up to " + std::to_string(round_to_16(length)));
+    report_misuse("setThreadgroupMemoryLength at index " + std::to_string(index) + ": " +
+                  std::to_string(length) + " bytes is no multiple of 16; round up to " +
+                  std::to_string(round_to_16(length)));
     length = round_to_16(length);
   }
   threadgroup_bytes_[index] = length;
@@ -149,8 +156,8 @@ std::string ComputeEncoder::check_threads(MTL::Size threads) const {
   const bool too_many = threads.width > limit || threads.height > limit || threads.depth > limit ||
                         threads.width * threads.height * threads.depth > limit;
   if (too_many)
-    return "a threadgroup of " + text_of(threads) + " has more threads than the pipeline's maxTotalThreadsPerThreadgroup, " +
-           std::to_string(limit);
+    return "a threadgroup of " + text_of(threads) +
+           " has more threads than the pipeline's maxTotalThreadsPerThreadgroup, " + std::to_string(limit);
   const UInteger count = threads.width * threads.height * threads.depth;
   if (pipeline_->multiple_of_width && count % Limits::simd_width != 0)
     return "a threadgroup of " + text_of(threads) +
@@ -167,7 +174,8 @@ std::string ComputeEncoder::check_threadgroup_memory() const {
     total += threadgroup_bytes_[i];
   }
   if (total > Limits::threadgroup_bytes)
-    return std::to_string(total) + " bytes of threadgroup memory; the device has " + std::to_string(Limits::threadgroup_bytes);
+    return std::to_string(total) + " bytes of threadgroup memory; the device has " +
+           std::to_string(Limits::threadgroup_bytes);
   return {};
 }
 
@@ -175,32 +183,39 @@ std::string ComputeEncoder::check_bindings() const {
   for (UInteger i = 0; i < Limits::buffers; ++i) {
     if (!(pipeline_->kernel->buffers >> i & 1)) continue;
     const Slot& slot = slots_[i];
-    if (!slot.buffer && !slot.bytes) return "buffer " + std::to_string(i) + " is not bound; call setBuffer or setBytes";
+    if (!slot.buffer && !slot.bytes)
+      return "buffer " + std::to_string(i) + " is not bound; call setBuffer or setBytes";
     const UInteger bound = slot.bytes ? slot.bytes->size() : slot.buffer->length() - slot.offset;
     const UInteger needed = pipeline_->kernel->element_bytes[i];
     if (bound < needed)
-      return "buffer " + std::to_string(i) + " has " + std::to_string(bound) + " bytes from its offset on, one element has " +
-             std::to_string(needed) + "; host and kernel disagree about the structure";
+      return "buffer " + std::to_string(i) + " has " + std::to_string(bound) +
+             " bytes from its offset on, one element has " + std::to_string(needed) +
+             "; host and kernel disagree about the structure";
     if (slot.bytes && (pipeline_->kernel->writable >> i & 1))
-      return "buffer " + std::to_string(i) + " is setBytes data, but the kernel's parameter is writable; use a buffer";
+      return "buffer " + std::to_string(i) +
+             " is setBytes data, but the kernel's parameter is writable; use a buffer";
   }
   return {};
 }
 
 void ComputeEncoder::refuse(const char* what, const std::string& reason) {
-  const std::string kernel = pipeline_ ? std::string("kernel ") + pipeline_->kernel->name + ": " : std::string();
+  const std::string kernel =
+      pipeline_ ? std::string("kernel ") + pipeline_->kernel->name + ": " : std::string();
   report_misuse(std::string(what) + ": " + kernel + reason);
   buffer().make_invalid(kernel + reason);
 }
 
-/// Checks the state that all kinds of dispatch need and takes a copy of it. Null, with a report, if it cannot run.
-std::shared_ptr<ComputeEncoder::Encoded> ComputeEncoder::encode(const char* what, MTL::Size threads_per_group) {
+/// Checks the state that all kinds of dispatch need and takes a copy of it. Null, with a report, if it cannot
+/// run.
+std::shared_ptr<ComputeEncoder::Encoded> ComputeEncoder::encode(const char* what,
+                                                                MTL::Size threads_per_group) {
   if (!check_open(what)) return nullptr;
   if (!pipeline_) {
     refuse(what, "no pipeline state is set; call setComputePipelineState first");
     return nullptr;
   }
-  for (const std::string& reason : {check_threads(threads_per_group), check_threadgroup_memory(), check_bindings()}) {
+  for (const std::string& reason :
+       {check_threads(threads_per_group), check_threadgroup_memory(), check_bindings()}) {
     if (reason.empty()) continue;
     refuse(what, reason);
     return nullptr;
@@ -266,9 +281,9 @@ void ComputeEncoder::dispatch_threads(MTL::Size threads, MTL::Size threads_per_g
     return;
   }
   store(encoded->dispatch.threads, threads);
-  store(encoded->dispatch.groups,
-        {divide_up(threads.width, threads_per_group.width), divide_up(threads.height, threads_per_group.height),
-         divide_up(threads.depth, threads_per_group.depth)});
+  store(encoded->dispatch.groups, {divide_up(threads.width, threads_per_group.width),
+                                   divide_up(threads.height, threads_per_group.height),
+                                   divide_up(threads.depth, threads_per_group.depth)});
   submit(std::move(encoded));
 }
 
@@ -279,8 +294,8 @@ void ComputeEncoder::dispatch_indirect(Object* object, UInteger offset, MTL::Siz
   if (!encoded) return;
   auto* const source = dynamic_cast<Buffer*>(object);
   if (!source || offset % sizeof(uint32_t) != 0 || !source->contains(offset, argument_bytes)) {
-    refuse(what, source ? "12 bytes at offset " + std::to_string(offset) + " do not lie within " + describe_buffer(source) +
-                              ", or the offset is no multiple of 4"
+    refuse(what, source ? "12 bytes at offset " + std::to_string(offset) + " do not lie within " +
+                              describe_buffer(source) + ", or the offset is no multiple of 4"
                         : "the indirect buffer is null");
     return;
   }
@@ -320,7 +335,8 @@ void ComputeEncoder::memory_barrier_for(Object* const* resources, UInteger count
     if (named)
       buffers.emplace_back(named);
     else
-      report_misuse("memoryBarrier: resource " + std::to_string(i) + " of " + std::to_string(count) + " is null or no buffer");
+      report_misuse("memoryBarrier: resource " + std::to_string(i) + " of " + std::to_string(count) +
+                    " is null or no buffer");
   }
   ++counters_.barriers;
   add([buffers]() -> std::unique_ptr<Failure> {

@@ -9,9 +9,10 @@ namespace metalsim::device {
 Object* Device::counter_sets() const { return nullptr; }
 
 Object* Device::new_counter_sample_buffer(Object*, Error** error) {
-  objc::set_error(error, "MTLCounterErrorDomain", MTL::CounterSampleBufferErrorInvalid,
-                  "newCounterSampleBuffer: this device has no counter sets, so there is nothing to sample",
-                  "counterSets and supportsCounterSampling say so; use metalsim::counters(), or METALSIM_STATS=1");
+  objc::set_error(
+      error, "MTLCounterErrorDomain", MTL::CounterSampleBufferErrorInvalid,
+      "newCounterSampleBuffer: this device has no counter sets, so there is nothing to sample",
+      "counterSets and supportsCounterSampling say so; use metalsim::counters(), or METALSIM_STATS=1");
   return nullptr;
 }
 

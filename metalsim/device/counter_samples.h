@@ -1,4 +1,5 @@
-// Counter sample buffers: this device has none and says so. The simulator's own counters are in metalsim/metalsim.h.
+// Counter sample buffers: this device has none and says so. The simulator's own counters are in
+// metalsim/metalsim.h.
 #pragma once
 
 #include <Metal/MTLResource.hpp>

@@ -71,7 +71,8 @@ UInteger Device::current_allocated_size() const { return allocated_bytes(); }
 void Device::sample_timestamps(uint64_t* cpu, uint64_t* gpu) const {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  const auto nanoseconds = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  const auto nanoseconds =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   if (cpu) *cpu = nanoseconds;
   if (gpu) *gpu = nanoseconds;
 }
@@ -110,8 +111,10 @@ void register_device_class() {
       .method<&Device::new_library_from_url>("newLibraryWithURL:error:")
       .method<&Device::new_library_from_source>("newLibraryWithSource:options:error:")
       .method<&Device::new_pipeline>("newComputePipelineStateWithFunction:error:")
-      .method<&Device::new_pipeline_with_options>("newComputePipelineStateWithFunction:options:reflection:error:")
-      .method<&Device::new_pipeline_from_descriptor>("newComputePipelineStateWithDescriptor:options:reflection:error:")
+      .method<&Device::new_pipeline_with_options>(
+          "newComputePipelineStateWithFunction:options:reflection:error:")
+      .method<&Device::new_pipeline_from_descriptor>(
+          "newComputePipelineStateWithDescriptor:options:reflection:error:")
       .method<&Device::new_pipeline_with_handler>("newComputePipelineStateWithFunction:completionHandler:")
       .method<&Device::new_command_queue>("newCommandQueue")
       .method<&Device::new_command_queue_of_size>("newCommandQueueWithMaxCommandBufferCount:")
@@ -140,7 +143,8 @@ MTL::Device* MTLCreateSystemDefaultDevice() {
 
 NS::Array* MTLCopyAllDevices() {
   auto* const devices = metalsim::objc::make<metalsim::objc::Array>();
-  if (auto* const device = metalsim::device::Device::create_system_default()) devices->items.emplace_back(device);
+  if (auto* const device = metalsim::device::Device::create_system_default())
+    devices->items.emplace_back(device);
   return reinterpret_cast<NS::Array*>(devices);
 }
 

@@ -11,12 +11,12 @@
 
 namespace metalsim::device {
 
+using NS::UInteger;
 using objc::Array;
 using objc::Error;
 using objc::Object;
 using objc::Ref;
 using objc::String;
-using NS::UInteger;
 
 class Device : public Object {
  public:
@@ -24,8 +24,8 @@ class Device : public Object {
 
   explicit Device(const Limits& allowed) : limits(allowed) {}
 
-  /// The machine's one device. It is never destroyed, so retain and release of it do nothing and it is no leak. Null, with
-  /// the reason on standard error, if the environment asks for something that is not there.
+  /// The machine's one device. It is never destroyed, so retain and release of it do nothing and it is no
+  /// leak. Null, with the reason on standard error, if the environment asks for something that is not there.
   static Device* create_system_default();
 
   // Facts.
@@ -51,7 +51,8 @@ class Device : public Object {
   // Memory: buffer.cpp, heap.cpp, residency_set.cpp.
   Object* new_buffer(UInteger length, MTL::ResourceOptions options);
   Object* new_buffer_with_bytes(const void* bytes, UInteger length, MTL::ResourceOptions options);
-  Object* new_buffer_no_copy(void* bytes, UInteger length, MTL::ResourceOptions options, const void* deallocator);
+  Object* new_buffer_no_copy(void* bytes, UInteger length, MTL::ResourceOptions options,
+                             const void* deallocator);
   Object* new_heap(Object* descriptor);
   MTL::SizeAndAlign heap_buffer_size(UInteger length, MTL::ResourceOptions options) const;
   Object* new_residency_set(Object* descriptor, Error** error);

@@ -26,8 +26,8 @@ void Event::signal(uint64_t value) {
   {
     std::lock_guard lock(mutex_);
     if (value < value_) {
-      report_misuse(describe() + ": signalled with " + std::to_string(value) + " after " + std::to_string(value_) +
-                    "; the values of an event must grow");
+      report_misuse(describe() + ": signalled with " + std::to_string(value) + " after " +
+                    std::to_string(value_) + "; the values of an event must grow");
       return;
     }
     value_ = value;
@@ -39,7 +39,8 @@ void Event::signal(uint64_t value) {
 bool Event::wait(uint64_t value, uint64_t milliseconds) {
   std::unique_lock lock(mutex_);
   const auto is_reached = [&] { return value_ >= value; };
-  constexpr uint64_t longest = uint64_t{1000} * 60 * 60 * 24 * 365;  // so that the clock's arithmetic cannot overflow
+  constexpr uint64_t longest =
+      uint64_t{1000} * 60 * 60 * 24 * 365;  // so that the clock's arithmetic cannot overflow
   return changed_.wait_for(lock, std::chrono::milliseconds(std::min(milliseconds, longest)), is_reached);
 }
 
@@ -77,7 +78,8 @@ void SharedEvent::call(std::shared_ptr<Notification> block, uint64_t value) {
 
 void Fence::check_wait() const {
   if (!updated_)
-    report_misuse("waitForFence: nothing encoded before updates " + describe() + "; encode updateFence first");
+    report_misuse("waitForFence: nothing encoded before updates " + describe() +
+                  "; encode updateFence first");
 }
 
 Object* Device::new_event() { return objc::make<Event>(this); }
@@ -85,7 +87,8 @@ Object* Device::new_shared_event() { return objc::make<SharedEvent>(this); }
 Object* Device::new_fence() { return objc::make<Fence>(this); }
 
 void register_event_classes() {
-  objc::ClassBuilder<SharedEventListener>().creatable().class_method<&SharedEventListener::shared>("sharedListener");
+  objc::ClassBuilder<SharedEventListener>().creatable().class_method<&SharedEventListener::shared>(
+      "sharedListener");
   objc::ClassBuilder<Event>()
       .method<&Event::device>("device")
       .method<&Event::get_label>("label")

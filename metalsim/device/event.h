@@ -17,7 +17,8 @@ class SharedEventListener : public Object {
   static SharedEventListener* shared();
 };
 
-/// A number that only grows. Command buffers wait until it is reached; a shared event is seen and set by the host as well.
+/// A number that only grows. Command buffers wait until it is reached; a shared event is seen and set by the
+/// host as well.
 class Event : public DeviceObject {
  public:
   static constexpr const char* class_name = "MTLEvent";
@@ -63,8 +64,8 @@ class SharedEvent : public Event {
   std::vector<Waiting> waiting_;
 };
 
-/// Orders the encoders of one queue. The simulator runs those one after another anyway, so it only finds a wait for a fence that
-/// nothing has updated.
+/// Orders the encoders of one queue. The simulator runs those one after another anyway, so it only finds a
+/// wait for a fence that nothing has updated.
 class Fence : public DeviceObject {
  public:
   static constexpr const char* class_name = "MTLFence";

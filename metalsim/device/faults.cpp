@@ -84,7 +84,8 @@ bool read_faults(std::string& problem) {
     const auto fault = parse_fault(entry);
     if (!fault) {
       problem = "METALSIM_FAULT: \"" + entry +
-                "\" cannot be read; expected fail@N, oom@N, pagefault@N, nobuffer@N or hang@N:MILLISECONDS, N from 1";
+                "\" cannot be read; expected fail@N, oom@N, pagefault@N, nobuffer@N or hang@N:MILLISECONDS, "
+                "N from 1";
       return false;
     }
     inject_fault(*fault);

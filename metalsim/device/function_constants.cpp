@@ -14,12 +14,12 @@ struct TypeRow {
 };
 
 constexpr TypeRow types[] = {
-    {MTL::DataTypeFloat, 4, ConstantType::f32},  {MTL::DataTypeHalf, 2, ConstantType::f16},
-    {MTL::DataTypeInt, 4, ConstantType::i32},    {MTL::DataTypeUInt, 4, ConstantType::u32},
-    {MTL::DataTypeShort, 2, ConstantType::i16},  {MTL::DataTypeUShort, 2, ConstantType::u16},
-    {MTL::DataTypeChar, 1, ConstantType::i8},    {MTL::DataTypeUChar, 1, ConstantType::u8},
+    {MTL::DataTypeFloat, 4, ConstantType::f32},    {MTL::DataTypeHalf, 2, ConstantType::f16},
+    {MTL::DataTypeInt, 4, ConstantType::i32},      {MTL::DataTypeUInt, 4, ConstantType::u32},
+    {MTL::DataTypeShort, 2, ConstantType::i16},    {MTL::DataTypeUShort, 2, ConstantType::u16},
+    {MTL::DataTypeChar, 1, ConstantType::i8},      {MTL::DataTypeUChar, 1, ConstantType::u8},
     {MTL::DataTypeBool, 1, ConstantType::boolean}, {MTL::DataTypeLong, 8, ConstantType::i64},
-    {MTL::DataTypeULong, 8, ConstantType::u64},  {MTL::DataTypeBFloat, 2, ConstantType::bf16},
+    {MTL::DataTypeULong, 8, ConstantType::u64},    {MTL::DataTypeBFloat, 2, ConstantType::bf16},
 };
 
 const TypeRow* row_of(MTL::DataType type) {
@@ -28,7 +28,8 @@ const TypeRow* row_of(MTL::DataType type) {
   return nullptr;
 }
 
-/// Bytes of a value of that type as the host lays it out; a vector of three takes the space of four. 0: no constant can have it.
+/// Bytes of a value of that type as the host lays it out; a vector of three takes the space of four. 0: no
+/// constant can have it.
 uint32_t bytes_of(MTL::DataType type) {
   const TypeRow* const row = row_of(type);
   if (!row) return 0;
@@ -39,8 +40,9 @@ uint32_t bytes_of(MTL::DataType type) {
 bool read_value(const void* from, MTL::DataType type, FunctionConstantValues::Value& value) {
   const uint32_t bytes = bytes_of(type);
   if (!from || bytes == 0 || bytes > sizeof value.bytes) {
-    report_misuse("setConstantValue: " + std::string(from ? "data type " + std::to_string(type) + " cannot be a function constant"
-                                                          : "the pointer to the value is null"));
+    report_misuse("setConstantValue: " +
+                  std::string(from ? "data type " + std::to_string(type) + " cannot be a function constant"
+                                   : "the pointer to the value is null"));
     return false;
   }
   value = {type, {}};
@@ -62,7 +64,8 @@ void FunctionConstantValues::set_by_name(const void* from, MTL::DataType type, S
 
 void FunctionConstantValues::set_range(const void* from, MTL::DataType type, objc::Range range) {
   const auto* bytes = static_cast<const unsigned char*>(from);
-  for (UInteger i = 0; i < range.length; ++i, bytes += bytes_of(type)) set_at_index(bytes, type, range.location + i);
+  for (UInteger i = 0; i < range.length; ++i, bytes += bytes_of(type))
+    set_at_index(bytes, type, range.location + i);
 }
 
 void FunctionConstantValues::reset() {
@@ -70,7 +73,8 @@ void FunctionConstantValues::reset() {
   by_name_.clear();
 }
 
-const FunctionConstantValues::Value* FunctionConstantValues::find(const FunctionConstantEntry& constant) const {
+const FunctionConstantValues::Value* FunctionConstantValues::find(
+    const FunctionConstantEntry& constant) const {
   const auto index = by_index_.find(constant.index);
   if (index != by_index_.end()) return &index->second;
   const auto name = by_name_.find(constant.name);
@@ -86,12 +90,13 @@ MTL::DataType FunctionConstantInfo::type() const {
 std::string constant_mismatch(const FunctionConstantEntry& constant, MTL::DataType given) {
   const TypeRow* const row = row_of(given);
   const bool vector = row && given != row->first;
-  const bool fits = row && (constant.type == ConstantType::vector ? vector && bytes_of(given) == constant.bytes
-                                                                  : !vector && row->kernel_type == constant.type);
+  const bool fits =
+      row && (constant.type == ConstantType::vector ? vector && bytes_of(given) == constant.bytes
+                                                    : !vector && row->kernel_type == constant.type);
   if (fits) return {};
   return "function constant " + std::to_string(constant.index) + " (" + constant.name + ") has " +
-         std::to_string(constant.bytes) + " bytes of another type in the kernel than MTL::DataType " + std::to_string(given) +
-         ", which setConstantValue was given";
+         std::to_string(constant.bytes) + " bytes of another type in the kernel than MTL::DataType " +
+         std::to_string(given) + ", which setConstantValue was given";
 }
 
 }  // namespace metalsim::device

@@ -6,7 +6,9 @@
 namespace metalsim::device {
 namespace {
 
-UInteger rounded(UInteger length) { return (length + Heap::alignment - 1) / Heap::alignment * Heap::alignment; }
+UInteger rounded(UInteger length) {
+  return (length + Heap::alignment - 1) / Heap::alignment * Heap::alignment;
+}
 
 }  // namespace
 
@@ -17,8 +19,8 @@ UInteger Heap::max_available(UInteger) const { return size_ > used_ ? size_ - us
 
 Object* Heap::new_buffer(UInteger length, MTL::ResourceOptions options) {
   if ((options >> 4 & 0xF) != storage_mode()) {
-    report_misuse("newBuffer of a heap: storage mode " + std::to_string(options >> 4 & 0xF) + ", the heap's is " +
-                  std::to_string(storage_mode()) + "; pass the heap's resourceOptions");
+    report_misuse("newBuffer of a heap: storage mode " + std::to_string(options >> 4 & 0xF) +
+                  ", the heap's is " + std::to_string(storage_mode()) + "; pass the heap's resourceOptions");
     return nullptr;
   }
   const UInteger bytes = rounded(length);
@@ -31,7 +33,8 @@ Object* Heap::new_buffer(UInteger length, MTL::ResourceOptions options) {
 }
 
 Object* Heap::new_buffer_at(UInteger, MTL::ResourceOptions, UInteger) {
-  report_misuse("newBuffer at an offset of a heap: that needs a placement heap, which the simulator does not have");
+  report_misuse(
+      "newBuffer at an offset of a heap: that needs a placement heap, which the simulator does not have");
   return nullptr;
 }
 

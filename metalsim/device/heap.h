@@ -13,13 +13,17 @@ class HeapDescriptor : public Object {
 
   MTL::CPUCacheMode cache_mode() const { return static_cast<MTL::CPUCacheMode>(options_ & 0xF); }
   MTL::StorageMode storage_mode() const { return static_cast<MTL::StorageMode>(options_ >> 4 & 0xF); }
-  MTL::HazardTrackingMode hazard_tracking() const { return static_cast<MTL::HazardTrackingMode>(options_ >> 8 & 3); }
+  MTL::HazardTrackingMode hazard_tracking() const {
+    return static_cast<MTL::HazardTrackingMode>(options_ >> 8 & 3);
+  }
   MTL::ResourceOptions options() const { return options_; }
   UInteger size() const { return size_; }
   MTL::HeapType type() const { return type_; }
   void set_cache_mode(MTL::CPUCacheMode mode) { options_ = (options_ & ~UInteger{0xF}) | mode; }
   void set_storage_mode(MTL::StorageMode mode) { options_ = (options_ & ~UInteger{0xF0}) | mode << 4; }
-  void set_hazard_tracking(MTL::HazardTrackingMode mode) { options_ = (options_ & ~UInteger{0x300}) | mode << 8; }
+  void set_hazard_tracking(MTL::HazardTrackingMode mode) {
+    options_ = (options_ & ~UInteger{0x300}) | mode << 8;
+  }
   void set_options(MTL::ResourceOptions options) { options_ = options; }
   void set_size(UInteger size) { size_ = size; }
   void set_type(MTL::HeapType type) { type_ = type; }
@@ -31,8 +35,8 @@ class HeapDescriptor : public Object {
   MTL::HeapType type_ = MTL::HeapTypeAutomatic;
 };
 
-/// A budget of memory that buffers are taken from. Each buffer has pages of its own, so that overruns between two buffers of a
-/// heap are seen; placement heaps are refused.
+/// A budget of memory that buffers are taken from. Each buffer has pages of its own, so that overruns between
+/// two buffers of a heap are seen; placement heaps are refused.
 class Heap : public Allocation {
  public:
   static constexpr const char* class_name = "MTLHeap";
@@ -47,7 +51,9 @@ class Heap : public Allocation {
   MTL::ResourceOptions options() const { return options_; }
   MTL::StorageMode storage_mode() const { return static_cast<MTL::StorageMode>(options_ >> 4 & 0xF); }
   MTL::CPUCacheMode cache_mode() const { return static_cast<MTL::CPUCacheMode>(options_ & 0xF); }
-  MTL::HazardTrackingMode hazard_tracking() const { return static_cast<MTL::HazardTrackingMode>(options_ >> 8 & 3); }
+  MTL::HazardTrackingMode hazard_tracking() const {
+    return static_cast<MTL::HazardTrackingMode>(options_ >> 8 & 3);
+  }
   MTL::HeapType type() const { return MTL::HeapTypeAutomatic; }
   MTL::PurgeableState set_purgeable(MTL::PurgeableState) { return MTL::PurgeableStateNonVolatile; }
   Object* new_buffer(UInteger length, MTL::ResourceOptions options);

@@ -46,7 +46,8 @@ std::vector<const KernelUnit*> linked_units() {
   std::lock_guard lock(all.mutex);
   std::vector<const KernelUnit*> units;
   for (const KernelUnit* unit = kernel_units(); unit; unit = unit->next)
-    if (std::find(all.objects.begin(), all.objects.end(), object_of(unit)) == all.objects.end()) units.push_back(unit);
+    if (std::find(all.objects.begin(), all.objects.end(), object_of(unit)) == all.objects.end())
+      units.push_back(unit);
   return units;
 }
 
@@ -54,7 +55,8 @@ std::vector<const KernelUnit*> linked_units() {
 std::string linked_names() {
   std::string names;
   for (const KernelUnit* unit : linked_units())
-    if (names.find(unit->library) == std::string::npos) names += (names.empty() ? "" : ", ") + std::string(unit->library);
+    if (names.find(unit->library) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(unit->library);
   return names.empty() ? "none" : names;
 }
 
@@ -63,7 +65,8 @@ Object* load_file(Device* device, const std::string& path, Error** error) {
   if (!handle) {
     objc::set_error(error, error_domain, MTL::LibraryErrorUnsupported,
                     "cannot load " + path + ": " + std::string(dlerror()),
-                    "the file must be built by add_metal_library for the simulator; a metallib of Apple's compiler cannot run "
+                    "the file must be built by add_metal_library for the simulator; a metallib of Apple's "
+                    "compiler cannot run "
                     "here, and a checked library needs a program that links the runtime");
     return nullptr;
   }
@@ -88,15 +91,18 @@ Object* library_at(Device* device, const std::string& path, Error** error) {
     // dlopen looks a name without a slash up in the system's folders.
     return load_file(device, std::filesystem::absolute(path).string(), error);
   }
-  // The same host code as on a Mac, where the file lies beside the program: a library of that name may be linked in.
+  // The same host code as on a Mac, where the file lies beside the program: a library of that name may be
+  // linked in.
   const std::string name = std::filesystem::path(path).stem().string();
   std::vector<const KernelUnit*> units;
   for (const KernelUnit* unit : linked_units())
     if (name == unit->library) units.push_back(unit);
   if (!units.empty()) return objc::make<Library>(device, std::move(units));
-  objc::set_error(error, error_domain, MTL::LibraryErrorFileNotFound,
-                  "no file " + path + ", and no library " + name + " is linked into the program (there: " + linked_names() + ")",
-                  "build the kernels with add_metal_library(" + name + " …) and link them or pass the file's path");
+  objc::set_error(
+      error, error_domain, MTL::LibraryErrorFileNotFound,
+      "no file " + path + ", and no library " + name +
+          " is linked into the program (there: " + linked_names() + ")",
+      "build the kernels with add_metal_library(" + name + " …) and link them or pass the file's path");
   return nullptr;
 }
 
@@ -118,12 +124,14 @@ const Kernel* Library::find(const std::string& name) const {
   return nullptr;
 }
 
-Function* Library::make_function(const std::string& name, const FunctionConstantValues* values, Error** error) {
+Function* Library::make_function(const std::string& name, const FunctionConstantValues* values,
+                                 Error** error) {
   if (error) *error = nullptr;
   const Kernel* const kernel = find(name);
   if (!kernel) {
-    objc::set_error(error, error_domain, MTL::LibraryErrorFunctionNotFound, "no kernel \"" + name + "\" in the library",
-                    "functionNames lists those that are there; a template needs an instantiation with [[host_name]]");
+    objc::set_error(
+        error, error_domain, MTL::LibraryErrorFunctionNotFound, "no kernel \"" + name + "\" in the library",
+        "functionNames lists those that are there; a template needs an instantiation with [[host_name]]");
     return nullptr;
   }
   auto* const function = objc::make<Function>(owner(), kernel, name);
@@ -154,7 +162,8 @@ Object* Library::new_function_with_constants(String* name, Object* values, Error
 Object* Library::new_function_from_descriptor(Object* object, Error** error) {
   const auto* const descriptor = dynamic_cast<FunctionDescriptor*>(object);
   if (!descriptor || !descriptor->name()) {
-    objc::set_error(error, error_domain, MTL::LibraryErrorFunctionNotFound, "newFunction: the descriptor has no name");
+    objc::set_error(error, error_domain, MTL::LibraryErrorFunctionNotFound,
+                    "newFunction: the descriptor has no name");
     return nullptr;
   }
   return make_function(objc::to_std(static_cast<String*>(descriptor->name())),
@@ -178,7 +187,8 @@ Object* Device::new_default_library_of_bundle(Object*, Error** error) {
   if (error) *error = nullptr;
   Object* const library = new_default_library();
   if (!library)
-    objc::set_error(error, error_domain, MTL::LibraryErrorFileNotFound, "no kernels are linked into the program",
+    objc::set_error(error, error_domain, MTL::LibraryErrorFileNotFound,
+                    "no kernels are linked into the program",
                     "build them with add_metal_library(NAME kernels/*.metal) and link the result");
   return library;
 }
@@ -195,7 +205,8 @@ Object* Device::new_library_from_url(Object* object, Error** error) {
 Object* Device::new_library_from_source(String*, Object*, Error** error) {
   objc::set_error(error, error_domain, MTL::LibraryErrorUnsupported,
                   "newLibrary from source: the simulator does not compile Metal source at run time",
-                  "build the .metal files with add_metal_library(NAME kernels/*.metal) and load them with newLibrary(path) or "
+                  "build the .metal files with add_metal_library(NAME kernels/*.metal) and load them with "
+                  "newLibrary(path) or "
                   "newDefaultLibrary()");
   return nullptr;
 }

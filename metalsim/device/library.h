@@ -115,12 +115,13 @@ class FunctionConstantInfo : public Object {
   const FunctionConstantEntry& entry_;
 };
 
-/// The kernels of some compiled .metal files: those linked into the program, or those of a loaded file. A loaded file is never
-/// unloaded, since kernels may be known by address for the rest of the program.
+/// The kernels of some compiled .metal files: those linked into the program, or those of a loaded file. A
+/// loaded file is never unloaded, since kernels may be known by address for the rest of the program.
 class Library : public DeviceObject {
  public:
   static constexpr const char* class_name = "MTLLibrary";
-  Library(Device* device, std::vector<const KernelUnit*> units) : DeviceObject(device), units_(std::move(units)) {}
+  Library(Device* device, std::vector<const KernelUnit*> units)
+      : DeviceObject(device), units_(std::move(units)) {}
 
   Object* new_function(String* name);
   Object* new_function_with_constants(String* name, Object* values, Error** error);

@@ -20,8 +20,8 @@ uint64_t parse_size(const std::string& text) {
   return 0;
 }
 
-/// As macOS does it: the GPU may keep two thirds of a small machine's memory and three quarters of a large one's. One
-/// buffer may take half of the memory (measured values lie between that and two thirds).
+/// As macOS does it: the GPU may keep two thirds of a small machine's memory and three quarters of a large
+/// one's. One buffer may take half of the memory (measured values lie between that and two thirds).
 void apply_memory(Limits& limits, uint64_t memory) {
   limits.memory_bytes = memory;
   limits.working_set_bytes = memory <= 36 * gibibyte ? memory / 3 * 2 : memory / 4 * 3;

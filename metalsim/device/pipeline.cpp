@@ -23,7 +23,8 @@ Object* PipelineBufferDescriptorArray::object_at(UInteger index) {
     report_misuse("pipeline buffer descriptor " + std::to_string(index) + ": a kernel has buffers 0 to 30");
     return nullptr;
   }
-  if (!items_[index]) items_[index] = Ref<PipelineBufferDescriptor>::adopt(objc::make<PipelineBufferDescriptor>());
+  if (!items_[index])
+    items_[index] = Ref<PipelineBufferDescriptor>::adopt(objc::make<PipelineBufferDescriptor>());
   return items_[index].get();
 }
 
@@ -32,7 +33,8 @@ void PipelineBufferDescriptorArray::set_object(Object* buffer, UInteger index) {
 }
 
 Object* ComputePipelineDescriptor::buffers() {
-  if (!buffers_) buffers_ = Ref<PipelineBufferDescriptorArray>::adopt(objc::make<PipelineBufferDescriptorArray>());
+  if (!buffers_)
+    buffers_ = Ref<PipelineBufferDescriptorArray>::adopt(objc::make<PipelineBufferDescriptorArray>());
   return buffers_.get();
 }
 
@@ -66,19 +68,21 @@ Object* Device::new_pipeline_from_descriptor(Object* object, UInteger, void*, Er
   const auto* const descriptor = dynamic_cast<ComputePipelineDescriptor*>(object);
   const auto* const function = descriptor ? dynamic_cast<Function*>(descriptor->function()) : nullptr;
   if (!function)
-    return fail(error, "newComputePipelineState: the descriptor has no function", "call setComputeFunction on the descriptor");
+    return fail(error, "newComputePipelineState: the descriptor has no function",
+                "call setComputeFunction on the descriptor");
   const UInteger asked = descriptor->max_threads();
   const UInteger allowed = function->kernel->max_threads;
   if (asked > Limits::threads_per_threadgroup)
     return fail(error,
-                "newComputePipelineState: maxTotalThreadsPerThreadgroup " + std::to_string(asked) + " of kernel " +
-                    function->kernel->name + "; the device allows " + std::to_string(Limits::threads_per_threadgroup),
+                "newComputePipelineState: maxTotalThreadsPerThreadgroup " + std::to_string(asked) +
+                    " of kernel " + function->kernel->name + "; the device allows " +
+                    std::to_string(Limits::threads_per_threadgroup),
                 "use smaller threadgroups");
   if (descriptor->indirect())
     return fail(error, "newComputePipelineState: the simulator has no indirect command buffers",
                 "leave supportIndirectCommandBuffers false");
-  auto* const state = objc::make<ComputePipelineState>(this, *function, asked ? std::min(asked, allowed) : allowed,
-                                                       descriptor->multiple_of_width());
+  auto* const state = objc::make<ComputePipelineState>(
+      this, *function, asked ? std::min(asked, allowed) : allowed, descriptor->multiple_of_width());
   state->label = descriptor->label;
   return state;
 }

@@ -17,7 +17,8 @@ auto find(const std::vector<Ref<Allocation>>& list, const Object* wanted) {
 void ResidencySet::add(Object* object) {
   auto* const allocation = dynamic_cast<Allocation*>(object);
   if (!allocation) {
-    report_misuse("ResidencySet::addAllocation: " + (object ? object->describe() : "null") + " is no buffer or heap");
+    report_misuse("ResidencySet::addAllocation: " + (object ? object->describe() : "null") +
+                  " is no buffer or heap");
     return;
   }
   std::lock_guard lock(mutex_);
@@ -83,7 +84,8 @@ void ResidencySet::request_residency() { check_committed("requestResidency"); }
 void ResidencySet::check_committed(const char* user) const {
   std::lock_guard lock(mutex_);
   if (changed_)
-    report_misuse(std::string(user) + ": " + describe() + " has changes that were not committed; call its commit() first");
+    report_misuse(std::string(user) + ": " + describe() +
+                  " has changes that were not committed; call its commit() first");
 }
 
 Object* Device::new_residency_set(Object* object, Error** error) {

@@ -21,8 +21,9 @@ class ResidencySetDescriptor : public Object {
   UInteger initial_capacity_ = 0;
 };
 
-/// Memory that the GPU is to keep at hand. The simulator has no paging, so the set only keeps its books: what was added and
-/// what of it was committed. Using a set whose changes were never committed is reported, since they would have no effect.
+/// Memory that the GPU is to keep at hand. The simulator has no paging, so the set only keeps its books: what
+/// was added and what of it was committed. Using a set whose changes were never committed is reported, since
+/// they would have no effect.
 class ResidencySet : public DeviceObject {
  public:
   static constexpr const char* class_name = "MTLResidencySet";

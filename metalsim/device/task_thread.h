@@ -10,8 +10,8 @@
 
 namespace metalsim::device {
 
-/// Tasks run in the order they are posted. The destructor lets those posted finish; on the thread itself it cannot wait, so
-/// the thread then ends by itself after its current task.
+/// Tasks run in the order they are posted. The destructor lets those posted finish; on the thread itself it
+/// cannot wait, so the thread then ends by itself after its current task.
 class TaskThread {
  public:
   TaskThread();

@@ -1,8 +1,8 @@
 #define NS_PRIVATE_IMPLEMENTATION  // for a Mac; does nothing here
 #define MTL_PRIVATE_IMPLEMENTATION
+#include <cstdio>
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
-#include <cstdio>
 
 int main() {
   auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());

@@ -11,10 +11,12 @@ namespace metalsim::objc {
 
 using Method = void (*)();  // cast to the real type by whoever calls
 
-/// A class, or the metaclass whose methods are a class's own functions such as `alloc`. Immutable once registered.
+/// A class, or the metaclass whose methods are a class's own functions such as `alloc`. Immutable once
+/// registered.
 class ClassInfo : public Object {
  public:
-  ClassInfo(std::string class_name, const ClassInfo* parent) : name(std::move(class_name)), superclass(parent) {}
+  ClassInfo(std::string class_name, const ClassInfo* parent)
+      : name(std::move(class_name)), superclass(parent) {}
 
   /// The method that answers the selector, here or in a superclass; null if none does.
   Method find(const Selector* selector) const;
@@ -31,10 +33,12 @@ const Selector* intern_selector(const char* name);
 /// Registers a class and its metaclass. `superclass` must be there already; null for the root.
 ClassInfo* register_class(const char* name, const char* superclass);
 
-/// A class that is registered already; for use while classes are being registered, when `find_class` would wait.
+/// A class that is registered already; for use while classes are being registered, when `find_class` would
+/// wait.
 ClassInfo* find_registered(const char* name);
 
-/// Defined by whoever owns the classes: registers all of them. Called once, before the first class is looked up.
+/// Defined by whoever owns the classes: registers all of them. Called once, before the first class is looked
+/// up.
 void register_all_classes();
 
 /// Fills the table of one class.
@@ -89,8 +93,9 @@ class ClassBuilder {
   }
   template <auto function, class Result, class... Arguments>
   static Method class_method_of(Result (*)(Arguments...)) {
-    return reinterpret_cast<Method>(
-        +[](const ClassInfo*, const Selector*, Arguments... arguments) -> Result { return function(arguments...); });
+    return reinterpret_cast<Method>(+[](const ClassInfo*, const Selector*, Arguments... arguments) -> Result {
+      return function(arguments...);
+    });
   }
   static Object* copy_of(const T* self, const Selector*) {
     T* copy = new T(*self);

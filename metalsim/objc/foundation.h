@@ -1,4 +1,5 @@
-// The Foundation classes a Metal host program touches. All are immutable but AutoreleasePool, as in Foundation.
+// The Foundation classes a Metal host program touches. All are immutable but AutoreleasePool, as in
+// Foundation.
 #pragma once
 
 #include <cstddef>
@@ -140,9 +141,12 @@ class Number : public Object {
  private:
   template <class T>
   static Value widen(T v) {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<double>(v);
-    else if constexpr (std::is_signed_v<T>) return static_cast<int64_t>(v);
-    else return static_cast<uint64_t>(v);
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(v);
+    else if constexpr (std::is_signed_v<T>)
+      return static_cast<int64_t>(v);
+    else
+      return static_cast<uint64_t>(v);
   }
 };
 
@@ -200,7 +204,8 @@ class Error : public Object {
   Ref<Dictionary> info_;
 };
 
-/// The folder of the running program, which is where a command-line program on macOS has its resources as well.
+/// The folder of the running program, which is where a command-line program on macOS has its resources as
+/// well.
 class Bundle : public Object {
  public:
   static constexpr const char* class_name = "NSBundle";

@@ -32,7 +32,8 @@ class Root : public Object {
 
 Object* allocate(const ClassInfo* cls, const Selector*) {
   if (!cls->allocate) {
-    std::fprintf(stderr, "metalsim: %s::alloc(): objects of this class come from a factory method, not from alloc\n",
+    std::fprintf(stderr,
+                 "metalsim: %s::alloc(): objects of this class come from a factory method, not from alloc\n",
                  cls->name.c_str());
     return nullptr;
   }

@@ -29,7 +29,8 @@ Object* Array::init_with_objects(Object* const* objects, UInteger count) {
     if (objects[i]) {
       items.emplace_back(objects[i]);
     } else {
-      report_misuse("NS::Array: object " + std::to_string(i) + " of " + std::to_string(count) + " is null; left out");
+      report_misuse("NS::Array: object " + std::to_string(i) + " of " + std::to_string(count) +
+                    " is null; left out");
     }
   }
   return this;
@@ -37,7 +38,8 @@ Object* Array::init_with_objects(Object* const* objects, UInteger count) {
 
 Object* Array::object_at(UInteger index) const {
   if (index < items.size()) return items[index].get();
-  report_misuse("NS::Array::object(" + std::to_string(index) + ") of an array of " + std::to_string(items.size()));
+  report_misuse("NS::Array::object(" + std::to_string(index) + ") of an array of " +
+                std::to_string(items.size()));
   return nullptr;
 }
 
@@ -132,7 +134,8 @@ std::string Error::text(std::string_view key) const {
 Object* Error::localized_description() const {
   const std::string given = text("NSLocalizedDescription");
   if (!given.empty()) return string_from(given);
-  return string_from("The operation couldn't be completed. (" + domain_ + " error " + std::to_string(code_) + ")");
+  return string_from("The operation couldn't be completed. (" + domain_ + " error " + std::to_string(code_) +
+                     ")");
 }
 
 Object* Error::localized_failure_reason() const {

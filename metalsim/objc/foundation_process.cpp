@@ -50,8 +50,12 @@ Object* Bundle::init_with_path(String* path) {
 
 Object* Bundle::bundle_path() const { return string_from(folder); }
 Object* Bundle::bundle_url() const { return make_autoreleased<Url>(folder); }
-Object* Bundle::executable_path() const { return this == main_bundle() ? string_from(executable()) : nullptr; }
-Object* Bundle::executable_url() const { return this == main_bundle() ? make_autoreleased<Url>(executable()) : nullptr; }
+Object* Bundle::executable_path() const {
+  return this == main_bundle() ? string_from(executable()) : nullptr;
+}
+Object* Bundle::executable_url() const {
+  return this == main_bundle() ? make_autoreleased<Url>(executable()) : nullptr;
+}
 
 ProcessInfo* ProcessInfo::shared() {
   static ProcessInfo* const instance = [] {
@@ -87,13 +91,16 @@ Object* ProcessInfo::host_name() const {
   return string_from(name);
 }
 
-Object* ProcessInfo::process_name() const { return string_from(std::filesystem::path(executable()).filename().string()); }
+Object* ProcessInfo::process_name() const {
+  return string_from(std::filesystem::path(executable()).filename().string());
+}
 
 int ProcessInfo::process_identifier() const { return getpid(); }
 UInteger ProcessInfo::processor_count() const { return std::thread::hardware_concurrency(); }
 
 unsigned long long ProcessInfo::physical_memory() const {
-  return static_cast<unsigned long long>(sysconf(_SC_PHYS_PAGES)) * static_cast<unsigned long long>(sysconf(_SC_PAGESIZE));
+  return static_cast<unsigned long long>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<unsigned long long>(sysconf(_SC_PAGESIZE));
 }
 
 double ProcessInfo::system_uptime() const {
@@ -102,10 +109,13 @@ double ProcessInfo::system_uptime() const {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Host code asks for the version to decide whether a newer part of Metal is there. Residency sets came with macOS 15.
+// Host code asks for the version to decide whether a newer part of Metal is there. Residency sets came with
+// macOS 15.
 OperatingSystemVersion ProcessInfo::operating_system_version() const { return {15, 0, 0}; }
 
-Object* ProcessInfo::operating_system_version_string() const { return string_from("Version 15.0 (metalsim)"); }
+Object* ProcessInfo::operating_system_version_string() const {
+  return string_from("Version 15.0 (metalsim)");
+}
 
 bool ProcessInfo::is_at_least(OperatingSystemVersion wanted) const {
   const auto have = operating_system_version();

@@ -1,7 +1,7 @@
 // NSString, NSNumber, NSURL, NSError.
+#include <strings.h>
 #include <cstdio>
 #include <cstdlib>
-#include <strings.h>
 
 #include <map>
 #include <mutex>
@@ -125,7 +125,8 @@ bool String::is_equal(Object* other) const {
 Range String::range_of_string(String* part, UInteger options) const {
   constexpr UInteger case_insensitive = 1, literal = 2, backwards = 4;
   if (options & ~(case_insensitive | literal | backwards)) {
-    report_misuse("NS::String::rangeOfString: only CaseInsensitive, Literal and Backwards searches are there");
+    report_misuse(
+        "NS::String::rangeOfString: only CaseInsensitive, Literal and Backwards searches are there");
   }
   std::string in = text, what = to_std(part);
   if (options & case_insensitive) {
@@ -166,11 +167,14 @@ Integer Number::compare(Number* other) const {
   const auto order = [](auto a, auto b) -> Integer { return a < b ? -1 : a > b ? 1 : 0; };
   return std::visit(
       [&](auto a, auto b) -> Integer {
-        if constexpr (std::is_same_v<decltype(a), decltype(b)>) return order(a, b);
+        if constexpr (std::is_same_v<decltype(a), decltype(b)>)
+          return order(a, b);
         else if constexpr (std::is_floating_point_v<decltype(a)> || std::is_floating_point_v<decltype(b)>)
           return order(static_cast<double>(a), static_cast<double>(b));
-        else if constexpr (std::is_signed_v<decltype(a)>) return a < 0 ? -1 : order(static_cast<uint64_t>(a), b);
-        else return b < 0 ? 1 : order(a, static_cast<uint64_t>(b));
+        else if constexpr (std::is_signed_v<decltype(a)>)
+          return a < 0 ? -1 : order(static_cast<uint64_t>(a), b);
+        else
+          return b < 0 ? 1 : order(a, static_cast<uint64_t>(b));
       },
       value, other->value);
 }

@@ -1,5 +1,6 @@
-// objc_msgSend in assembler: save every register that may carry an argument, ask the runtime for the method, restore
-// the registers and jump. Arguments on the stack stay where they are, so a method of any signature works.
+// objc_msgSend in assembler: save every register that may carry an argument, ask the runtime for the method,
+// restore the registers and jump. Arguments on the stack stay where they are, so a method of any signature
+// works.
 //
 // message_send_nil is what a message to null reaches: it answers zero as an integer and as a float.
 

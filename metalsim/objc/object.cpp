@@ -72,7 +72,8 @@ void retain(Object* object) {
 void release(Object* object) {
   if (!object || object->references.load(std::memory_order_relaxed) == immortal) return;
   if (is_tombstone(object)) {
-    report_misuse("over-release: " + object->label + " was released more often than retained; it is already destroyed");
+    report_misuse("over-release: " + object->label +
+                  " was released more often than retained; it is already destroyed");
     return;
   }
   if (--object->references == 0) destroy(object);
@@ -82,7 +83,8 @@ void autorelease(Object* object) {
   if (!object || object->references.load(std::memory_order_relaxed) == immortal) return;
   if (pools().empty()) {
     report_misuse("no autorelease pool: " + object->describe() +
-                  " is autoreleased on a thread without an NS::AutoreleasePool and leaks; create a pool before the call and "
+                  " is autoreleased on a thread without an NS::AutoreleasePool and leaks; create a pool "
+                  "before the call and "
                   "release it afterwards");
     return;
   }
@@ -114,7 +116,9 @@ AutoreleasePool::AutoreleasePool() : thread_(this_thread()) { pools().push_back(
 
 AutoreleasePool::~AutoreleasePool() {
   if (thread_ != this_thread()) {
-    report_misuse("autorelease pool released on another thread than the one that created it; its objects are released there");
+    report_misuse(
+        "autorelease pool released on another thread than the one that created it; its objects are released "
+        "there");
     drain();
     return;
   }

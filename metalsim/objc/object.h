@@ -1,8 +1,9 @@
 // The object model under objc_msgSend: classes, reference counts, autorelease pools.
 //
-// A class of the runtime is an ordinary C++ class derived from Object; its table of selectors names C++ member functions
-// (see class_builder.h). An object that is released for the last time is destroyed, but its memory is kept for a while as
-// a tombstone, so that a message to it is reported with the name of what it was instead of crashing.
+// A class of the runtime is an ordinary C++ class derived from Object; its table of selectors names C++
+// member functions (see class_builder.h). An object that is released for the last time is destroyed, but its
+// memory is kept for a while as a tombstone, so that a message to it is reported with the name of what it was
+// instead of crashing.
 #pragma once
 
 #include <atomic>
@@ -38,14 +39,15 @@ class Object {
 void retain(Object* object);
 void release(Object* object);
 
-/// Gives one reference to the innermost pool of this thread. Without a pool that is a mistake of the host: it is reported,
-/// and the object leaks, as on a device.
+/// Gives one reference to the innermost pool of this thread. Without a pool that is a mistake of the host: it
+/// is reported, and the object leaks, as on a device.
 void autorelease(Object* object);
 
 /// Counts the object among those alive, and gives it its class. Called once for each new object.
 void adopt(Object* object, const ClassInfo* isa);
 
-/// Takes an object out of the books of those alive: it stays for the life of the program, and retain and release do nothing.
+/// Takes an object out of the books of those alive: it stays for the life of the program, and retain and
+/// release do nothing.
 void make_immortal(Object* object);
 
 /// Objects not yet destroyed, as `describe` names them, oldest first.
@@ -101,8 +103,8 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// What NS::AutoreleasePool is: references that are released together. Pools of one thread form a stack; draining one
-/// drains those above it first.
+/// What NS::AutoreleasePool is: references that are released together. Pools of one thread form a stack;
+/// draining one drains those above it first.
 class AutoreleasePool : public Object {
  public:
   static constexpr const char* class_name = "NSAutoreleasePool";

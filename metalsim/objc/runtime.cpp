@@ -84,9 +84,7 @@ SEL sel_registerName(const char* name) {
 
 const char* sel_getName(SEL selector) { return from_c(selector)->name.c_str(); }
 
-Class object_getClass(id object) {
-  return object ? to_c(reinterpret_cast<Object*>(object)->isa) : nullptr;
-}
+Class object_getClass(id object) { return object ? to_c(reinterpret_cast<Object*>(object)->isa) : nullptr; }
 
 const char* object_getClassName(id object) { return object ? class_getName(object_getClass(object)) : "nil"; }
 
@@ -98,24 +96,26 @@ bool class_respondsToSelector(Class cls, SEL selector) {
   return cls && from_c(cls)->find(from_c(selector)) != nullptr;
 }
 
-/// Called by objc_msgSend: the function to jump to. A message to a destroyed object is reported and answered with zero; an
-/// unknown selector ends the program, since nothing sensible could be returned for it.
+/// Called by objc_msgSend: the function to jump to. A message to a destroyed object is reported and answered
+/// with zero; an unknown selector ends the program, since nothing sensible could be returned for it.
 Method metalsim_find_method(Object* receiver, const Selector* selector) {
   if (!receiver) return message_send_nil;
   if (is_tombstone(receiver)) {
     if (selector->name == "release") {
       release(receiver);  // reports the over-release
     } else {
-      metalsim::report_misuse("use of a released object: \"" + selector->name + "\" is sent to " + receiver->label +
+      metalsim::report_misuse("use of a released object: \"" + selector->name + "\" is sent to " +
+                              receiver->label +
                               ", which is destroyed already; retain it for as long as it is used");
     }
     return message_send_nil;
   }
   if (const Method method = receiver->isa->find(selector)) return method;
-  std::fprintf(stderr,
-               "metalsim: class %s does not implement \"%s\". The simulator has the compute part of Metal only; see "
-               "the list in metalsim/README.md.\n",
-               receiver->isa->name.c_str(), selector->name.c_str());
+  std::fprintf(
+      stderr,
+      "metalsim: class %s does not implement \"%s\". The simulator has the compute part of Metal only; see "
+      "the list in metalsim/README.md.\n",
+      receiver->isa->name.c_str(), selector->name.c_str());
   std::abort();
 }
 

@@ -9,8 +9,8 @@
 namespace metalsim::objc {
 namespace {
 
-/// So many destroyed objects are remembered. An object takes a few hundred bytes, so the graveyard stays within a few
-/// megabytes; a message to an object destroyed earlier than that is undefined, as on a device.
+/// So many destroyed objects are remembered. An object takes a few hundred bytes, so the graveyard stays
+/// within a few megabytes; a message to an object destroyed earlier than that is undefined, as on a device.
 constexpr size_t graveyard_size = 16384;
 
 const ClassInfo* tombstone_class() {

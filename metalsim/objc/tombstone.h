@@ -1,4 +1,5 @@
-// What stays of a destroyed object: its memory, with a note of what it was, until newer tombstones push it out.
+// What stays of a destroyed object: its memory, with a note of what it was, until newer tombstones push it
+// out.
 #pragma once
 
 #include <string>

@@ -20,20 +20,21 @@ TEST_CASE("a completion handler may be a block") {
   CHECK(called == 11);
 }
 
-TEST_CASE("the deallocator of wrapped memory is called once, with its pointer and length, when the work is done") {
+TEST_CASE(
+    "the deallocator of wrapped memory is called once, with its pointer and length, when the work is done") {
   Host host;
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   __block int called = 0;
   __block void* pointer = nullptr;
   __block NS::UInteger length = 0;
-  auto buffer = NS::TransferPtr(host.device->newBuffer(memory, page, MTL::ResourceStorageModeShared,
-                                                       ^(void* p, NS::UInteger n) {
-                                                         called += 1;
-                                                         pointer = p;
-                                                         length = n;
-                                                         munmap(p, n);
-                                                       }));
+  auto buffer = NS::TransferPtr(
+      host.device->newBuffer(memory, page, MTL::ResourceStorageModeShared, ^(void* p, NS::UInteger n) {
+        called += 1;
+        pointer = p;
+        length = n;
+        munmap(p, n);
+      }));
   const auto event = NS::TransferPtr(host.device->newSharedEvent());
   const auto state = host.pipeline("add_one");
   MTL::CommandBuffer* const commands = host.queue->commandBuffer();

@@ -103,7 +103,8 @@ TEST_CASE("threadgroup memory set by the host") {
   CHECK(Host::data<uint32_t>(y)[31] == 0);
 }
 
-TEST_CASE("a serial encoder orders its dispatches; a concurrent one needs a barrier, of scope or of resources") {
+TEST_CASE(
+    "a serial encoder orders its dispatches; a concurrent one needs a barrier, of scope or of resources") {
   const auto twice = [](MTL::DispatchType type, int barrier) {
     Encoding e(type);
     CHECK(e.encoder->dispatchType() == type);
@@ -218,9 +219,11 @@ TEST_CASE("more threads than the pipeline allows, no threads, an empty grid") {
   const auto y = e.buffer(4096);
   e.use("at_most_64");
   e.encoder->setBuffer(y.get(), 0, 0);
-  CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(65, 1, 1)), "maxTotalThreadsPerThreadgroup, 64");
+  CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(65, 1, 1)),
+               "maxTotalThreadsPerThreadgroup, 64");
   CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(8, 8, 2)), "maxTotalThreadsPerThreadgroup, 64");
-  CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(size_t{1} << 63, 2, 1)), "maxTotalThreadsPerThreadgroup");
+  CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(size_t{1} << 63, 2, 1)),
+               "maxTotalThreadsPerThreadgroup");
   CHECK_MISUSE(e.encoder->dispatchThreadgroups(one, MTL::Size(0, 1, 1)), "has no threads");
   CHECK_MISUSE(e.encoder->dispatchThreadgroups(MTL::Size(1, 0, 1), warp), "grid of 1x0x1");
   CHECK_MISUSE(e.encoder->dispatchThreads(MTL::Size(0, 1, 1), warp), "grid of 0x1x1");
@@ -235,7 +238,8 @@ TEST_CASE("a promise about the threadgroup's size is held to") {
   descriptor->setComputeFunction(function.get());
   descriptor->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(true);
   NS::Error* error = nullptr;
-  const auto state = NS::TransferPtr(e.device->newComputePipelineState(descriptor.get(), MTL::PipelineOptionNone, nullptr, &error));
+  const auto state = NS::TransferPtr(
+      e.device->newComputePipelineState(descriptor.get(), MTL::PipelineOptionNone, nullptr, &error));
   const auto y = e.buffer(4096);
   e.encoder->setComputePipelineState(state.get());
   e.encoder->setBuffer(y.get(), 0, 0);

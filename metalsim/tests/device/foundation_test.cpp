@@ -18,7 +18,8 @@ TEST_CASE("strings hold text, compare, and count UTF-16 units") {
   const NS::Range found = text("hello world")->rangeOfString(text("WORLD"), NS::CaseInsensitiveSearch);
   CHECK(found.location == 6);
   CHECK(found.length == 5);
-  CHECK(text("hello")->rangeOfString(text("z"), NS::LiteralSearch).location == static_cast<NS::UInteger>(NS::NotFound));
+  CHECK(text("hello")->rangeOfString(text("z"), NS::LiteralSearch).location ==
+        static_cast<NS::UInteger>(NS::NotFound));
   CHECK(MTLSTR("one") == MTLSTR("one"));
   CHECK(MTLSTR("one") != MTLSTR("two"));
 }
@@ -70,14 +71,16 @@ TEST_CASE("arrays and dictionaries keep their objects alive") {
 
 TEST_CASE("errors have domain, code and texts") {
   Host host;
-  NS::Error* const error = NS::Error::error(
-      const_cast<NS::String*>(text("domain")), 7,
-      NS::Dictionary::dictionary(text("it broke"), text("NSLocalizedDescription")));
+  NS::Error* const error =
+      NS::Error::error(const_cast<NS::String*>(text("domain")), 7,
+                       NS::Dictionary::dictionary(text("it broke"), text("NSLocalizedDescription")));
   CHECK(error->code() == 7);
   CHECK(error->domain()->isEqualToString(text("domain")));
   CHECK(error->localizedDescription()->isEqualToString(text("it broke")));
   CHECK(error->localizedRecoverySuggestion() == nullptr);
-  CHECK(contains(NS::Error::error(const_cast<NS::String*>(text("d")), 1, nullptr)->localizedDescription()->utf8String(), "d error 1"));
+  CHECK(contains(
+      NS::Error::error(const_cast<NS::String*>(text("d")), 1, nullptr)->localizedDescription()->utf8String(),
+      "d error 1"));
 }
 
 TEST_CASE("URLs, bundles and the process") {
@@ -90,7 +93,8 @@ TEST_CASE("URLs, bundles and the process") {
   const NS::ProcessInfo* const process = NS::ProcessInfo::processInfo();
   CHECK(process->processorCount() > 0);
   CHECK(process->systemUptime() > 0);  // a double: the floating-point entry of objc_msgSend
-  CHECK(process->operatingSystemVersion().majorVersion >= 13);  // a structure of 24 bytes: the entry for those
+  CHECK(process->operatingSystemVersion().majorVersion >=
+        13);  // a structure of 24 bytes: the entry for those
   CHECK(process->isOperatingSystemAtLeastVersion(NS::OperatingSystemVersion{13, 0, 0}));
   CHECK_FALSE(process->isOperatingSystemAtLeastVersion(NS::OperatingSystemVersion{99, 0, 0}));
   CHECK(process->arguments()->count() >= 1);
@@ -171,6 +175,7 @@ TEST_CASE("leaked objects are listed with class and label") {
   const auto buffer = host.buffer(64);
   buffer->setLabel(text("leaky"));
   bool found = false;
-  for (const std::string& name : metalsim::live_objects()) found = found || contains(name, "MTLBuffer \"leaky\"");
+  for (const std::string& name : metalsim::live_objects())
+    found = found || contains(name, "MTLBuffer \"leaky\"");
   CHECK(found);
 }

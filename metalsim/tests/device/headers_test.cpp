@@ -25,7 +25,8 @@ struct Message {
 
 /// The messages in the order of the text: the class is the one whose definition began last.
 std::vector<Message> messages_of(const std::string& source, const std::string& prefix) {
-  static const std::regex token(R"re(class (\w+) : public|send<[^;{}]*?, "([A-Za-z:0-9]+)">\(\s*([\w:<>"]+))re");
+  static const std::regex token(
+      R"re(class (\w+) : public|send<[^;{}]*?, "([A-Za-z:0-9]+)">\(\s*([\w:<>"]+))re");
   std::vector<Message> found;
   std::string cls;
   for (std::sregex_iterator it(source.begin(), source.end(), token), end; it != end; ++it) {
@@ -42,10 +43,11 @@ std::vector<Message> messages_of(const std::string& source, const std::string& p
 TEST_CASE("every message of the headers is answered") {
   size_t count = 0;
   // Helpers for all classes, and classes that only base others.
-  const std::set<std::string> not_classes = {"NSReferencing", "NSCopying", "NSFastEnumeration", "MTLCounter", "MTLCounterSet",
-                                             "MTLCounterSampleBuffer"};
+  const std::set<std::string> not_classes = {"NSReferencing", "NSCopying",     "NSFastEnumeration",
+                                             "MTLCounter",    "MTLCounterSet", "MTLCounterSampleBuffer"};
   for (const auto& [folder, prefix] : {std::pair{"Foundation", "NS"}, std::pair{"Metal", "MTL"}}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(METALSIM_APPLE_HEADERS) / folder)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(METALSIM_APPLE_HEADERS) / folder)) {
       for (const Message& message : messages_of(read(entry.path()), prefix)) {
         if (message.cls.empty() || not_classes.count(message.cls)) continue;
         INFO(message.cls, " ", message.selector);

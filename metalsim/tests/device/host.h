@@ -1,9 +1,9 @@
 // What all tests of the host classes need. Everything of Metal goes through the public headers.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,9 @@
 template <class T>
 using Ptr = NS::SharedPtr<T>;
 
-inline const NS::String* text(const char* characters) { return NS::String::string(characters, NS::UTF8StringEncoding); }
+inline const NS::String* text(const char* characters) {
+  return NS::String::string(characters, NS::UTF8StringEncoding);
+}
 
 /// Hides a test's reports from the screen, and clears them before and after.
 class QuietReports {
@@ -38,18 +40,20 @@ inline std::string take_reports() {
   return all;
 }
 
-inline bool contains(const std::string& whole, const char* part) { return whole.find(part) != std::string::npos; }
+inline bool contains(const std::string& whole, const char* part) {
+  return whole.find(part) != std::string::npos;
+}
 
 /// The statement makes exactly one report, and its message contains `part`.
-#define CHECK_MISUSE(statement, part)                       \
-  do {                                                      \
-    metalsim::clear_reports();                              \
-    statement;                                              \
-    const auto made = metalsim::reports();                  \
-    const std::string messages = take_reports();            \
-    INFO("reports: ", messages);                            \
-    CHECK(made.size() == 1);                                \
-    CHECK(contains(messages, part));                        \
+#define CHECK_MISUSE(statement, part)            \
+  do {                                           \
+    metalsim::clear_reports();                   \
+    statement;                                   \
+    const auto made = metalsim::reports();       \
+    const std::string messages = take_reports(); \
+    INFO("reports: ", messages);                 \
+    CHECK(made.size() == 1);                     \
+    CHECK(contains(messages, part));             \
   } while (false)
 
 /// A device with the test kernels, one queue and a pool.

@@ -30,7 +30,8 @@ TEST_CASE("the device says what an Apple GPU of the default family says") {
   CHECK_FALSE(device->supportsFamily(MTL::GPUFamilyApple8));
   CHECK_FALSE(device->supportsFamily(MTL::GPUFamilyMetal4));
   CHECK(device->maxThreadgroupMemoryLength() == 32768);
-  const MTL::Size threads = device->maxThreadsPerThreadgroup();  // a structure returned through a hidden pointer
+  const MTL::Size threads =
+      device->maxThreadsPerThreadgroup();  // a structure returned through a hidden pointer
   CHECK(threads.width == 1024);
   CHECK(threads.height == 1024);
   CHECK(threads.depth == 1024);
@@ -61,7 +62,8 @@ TEST_CASE("a new buffer is zeroed, sized and counted") {
 TEST_CASE("a buffer made from bytes has them") {
   Host host;
   const float values[] = {1, 2, 3};
-  const auto buffer = NS::TransferPtr(host.device->newBuffer(values, sizeof values, MTL::ResourceStorageModeShared));
+  const auto buffer =
+      NS::TransferPtr(host.device->newBuffer(values, sizeof values, MTL::ResourceStorageModeShared));
   CHECK(std::memcmp(buffer->contents(), values, sizeof values) == 0);
 }
 
@@ -69,13 +71,17 @@ TEST_CASE("a buffer wraps the host's pages, and rejects what are none") {
   Host host;
   Pages pages(2);
   auto* const bytes = static_cast<char*>(pages.data);
-  const auto wrapped = NS::TransferPtr(host.device->newBuffer(bytes, pages.bytes, MTL::ResourceStorageModeShared, nullptr));
+  const auto wrapped =
+      NS::TransferPtr(host.device->newBuffer(bytes, pages.bytes, MTL::ResourceStorageModeShared, nullptr));
   CHECK(wrapped->contents() == bytes);
   MTL::Buffer* none = nullptr;
-  CHECK_MISUSE(none = host.device->newBuffer(bytes + 16, page(), MTL::ResourceStorageModeShared, nullptr), "not aligned to a page");
+  CHECK_MISUSE(none = host.device->newBuffer(bytes + 16, page(), MTL::ResourceStorageModeShared, nullptr),
+               "not aligned to a page");
   CHECK(none == nullptr);
-  CHECK_MISUSE(none = host.device->newBuffer(bytes, 100, MTL::ResourceStorageModeShared, nullptr), "no multiple of the page size");
-  CHECK_MISUSE(none = host.device->newBuffer(bytes, page(), MTL::ResourceStorageModePrivate, nullptr), "private storage");
+  CHECK_MISUSE(none = host.device->newBuffer(bytes, 100, MTL::ResourceStorageModeShared, nullptr),
+               "no multiple of the page size");
+  CHECK_MISUSE(none = host.device->newBuffer(bytes, page(), MTL::ResourceStorageModePrivate, nullptr),
+               "private storage");
   CHECK(none == nullptr);
 }
 
@@ -92,7 +98,8 @@ TEST_CASE("newBuffer answers null without a report when memory is gone or a faul
   Host host;
   const size_t half = host.device->maxBufferLength();
   const auto first = NS::TransferPtr(host.device->newBuffer(half, MTL::ResourceStorageModePrivate));
-  const auto second = NS::TransferPtr(host.device->newBuffer(half - 4096 * 4096, MTL::ResourceStorageModePrivate));
+  const auto second =
+      NS::TransferPtr(host.device->newBuffer(half - 4096 * 4096, MTL::ResourceStorageModePrivate));
   CHECK(first);
   CHECK(second);
   CHECK_FALSE(NS::TransferPtr(host.device->newBuffer(half, MTL::ResourceStorageModePrivate)));

@@ -71,7 +71,8 @@ TEST_CASE("handlers are called on another thread, scheduled before completed, be
   std::vector<std::string> calls;
   std::thread::id handler_thread;
   MTL::CommandBuffer* const commands = host.queue->commandBuffer();
-  commands->addScheduledHandler(MTL::HandlerFunction([&](MTL::CommandBuffer*) { calls.push_back("scheduled"); }));
+  commands->addScheduledHandler(
+      MTL::HandlerFunction([&](MTL::CommandBuffer*) { calls.push_back("scheduled"); }));
   commands->addCompletedHandler(MTL::HandlerFunction([&](MTL::CommandBuffer* completed) {
     handler_thread = std::this_thread::get_id();
     CHECK(completed->status() == MTL::CommandBufferStatusCompleted);
@@ -100,7 +101,8 @@ TEST_CASE("a handler may wait for a later command buffer of its queue") {
 }
 
 TEST_CASE("everything may be released while work is in flight") {
-  const size_t alive = metalsim::live_objects().size();  // perhaps with some of an earlier test that are just going
+  const size_t alive =
+      metalsim::live_objects().size();  // perhaps with some of an earlier test that are just going
   std::promise<void> done;
   {
     Host host;
@@ -108,7 +110,8 @@ TEST_CASE("everything may be released while work is in flight") {
     for (int i = 0; i < 8; ++i) {
       MTL::CommandBuffer* const commands = host.queue->commandBuffer();
       encode_add(host, commands, y);
-      if (i == 7) commands->addCompletedHandler(MTL::HandlerFunction([&](MTL::CommandBuffer*) { done.set_value(); }));
+      if (i == 7)
+        commands->addCompletedHandler(MTL::HandlerFunction([&](MTL::CommandBuffer*) { done.set_value(); }));
       commands->commit();
     }
   }
@@ -126,7 +129,8 @@ TEST_CASE("mistakes of submission: twice, waiting before, encoding after, handle
   CHECK_MISUSE(commands->waitUntilScheduled(), "before commit");
   commands->commit();
   CHECK_MISUSE(commands->commit(), "commit twice");
-  CHECK_MISUSE(commands->addCompletedHandler(MTL::HandlerFunction([](MTL::CommandBuffer*) {})), "after commit");
+  CHECK_MISUSE(commands->addCompletedHandler(MTL::HandlerFunction([](MTL::CommandBuffer*) {})),
+               "after commit");
   MTL::ComputeCommandEncoder* encoder = nullptr;
   CHECK_MISUSE(encoder = commands->computeCommandEncoder(), "after commit");
   encoder->endEncoding();
@@ -171,7 +175,8 @@ TEST_CASE("shared events order two queues, and tell listeners") {
   const auto y = host.buffer(32 * word);
   std::promise<uint64_t> told;
   event->notifyListener(MTL::SharedEventListener::sharedListener(), 2,
-                        MTL::SharedEventNotificationFunction([&](MTL::SharedEvent*, uint64_t value) { told.set_value(value); }));
+                        MTL::SharedEventNotificationFunction(
+                            [&](MTL::SharedEvent*, uint64_t value) { told.set_value(value); }));
 
   MTL::CommandBuffer* const waits = other->commandBuffer();
   waits->encodeWait(event.get(), 1);
@@ -208,7 +213,8 @@ TEST_CASE("an event that nobody signals ends the wait with a timeout error, wher
 TEST_CASE("two queues run at the same time") {
   Host host;
   const auto other = NS::TransferPtr(host.device->newCommandQueue());
-  const auto a = NS::TransferPtr(host.device->newSharedEvent()), b = NS::TransferPtr(host.device->newSharedEvent());
+  const auto a = NS::TransferPtr(host.device->newSharedEvent()),
+             b = NS::TransferPtr(host.device->newSharedEvent());
   MTL::CommandBuffer* const one = host.queue->commandBuffer();
   one->encodeWait(a.get(), 1);
   one->encodeSignalEvent(b.get(), 1);
@@ -241,7 +247,8 @@ TEST_CASE("planned faults end the right command buffer with Metal's codes, and t
       MTL::CommandBuffer* const commands = host.queue->commandBuffer();
       encode_add(host, commands, y);
       bool handler_saw_error = false;
-      commands->addCompletedHandler(MTL::HandlerFunction([&](MTL::CommandBuffer* c) { handler_saw_error = c->error(); }));
+      commands->addCompletedHandler(
+          MTL::HandlerFunction([&](MTL::CommandBuffer* c) { handler_saw_error = c->error(); }));
       const std::string error = Host::run(commands);
       CHECK(error.empty() == (i != 2));
       CHECK(handler_saw_error == (i == 2));
@@ -262,7 +269,8 @@ TEST_CASE("a hang lasts as long as planned") {
   const auto begin = std::chrono::steady_clock::now();
   commands->commit();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(commands->status() < MTL::CommandBufferStatusCompleted);  // a host with a bound of 20 ms would give up here
+  CHECK(commands->status() <
+        MTL::CommandBufferStatusCompleted);  // a host with a bound of 20 ms would give up here
   commands->waitUntilCompleted();
   CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(150));
   metalsim::inject_fault({metalsim::FaultKind::fail, 1});

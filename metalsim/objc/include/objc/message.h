@@ -1,4 +1,5 @@
-// Message sending. The three functions have no fixed signature: a caller casts them to the type of the method.
+// Message sending. The three functions have no fixed signature: a caller casts them to the type of the
+// method.
 #pragma once
 
 #include <objc/runtime.h>
@@ -7,8 +8,8 @@
 extern "C" {
 #endif
 
-/// Looks up the method of `self` for the selector and jumps to it with all arguments untouched. A message to null
-/// answers zero. A selector that the class lacks ends the program with both names.
+/// Looks up the method of `self` for the selector and jumps to it with all arguments untouched. A message to
+/// null answers zero. A selector that the class lacks ends the program with both names.
 void objc_msgSend(void);
 
 /// For results that are returned through a hidden pointer on x86-64; elsewhere objc_msgSend does it all.

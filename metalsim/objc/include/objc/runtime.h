@@ -1,5 +1,5 @@
-// The C interface of the message runtime: the few functions that metal-cpp calls, with the names and signatures
-// they have on macOS. metalsim/objc implements them; nothing here is specific to Metal.
+// The C interface of the message runtime: the few functions that metal-cpp calls, with the names and
+// signatures they have on macOS. metalsim/objc implements them; nothing here is specific to Metal.
 #pragma once
 
 typedef struct objc_class* Class;
