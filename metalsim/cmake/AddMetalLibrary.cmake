@@ -56,6 +56,11 @@ endforeach()
 file(GLOB METALSIM_LIBRARY_HEADERS ${METALSIM_ROOT}/include/metal_stdlib ${METALSIM_ROOT}/include/metal/*.h
   ${METALSIM_ROOT}/runtime/abi*.h)
 
+# The function works in folders that did not include this file, too.
+foreach(variable KERNEL_FLAGS FAST_FLAGS CHECKED_FLAGS LINT_FLAGS EMPTY_HEADERS LIBRARY_HEADERS)
+  set(METALSIM_${variable} "${METALSIM_${variable}}" CACHE INTERNAL "")
+endforeach()
+
 function(add_metal_library name)
   cmake_parse_arguments(ARG "" "" "INCLUDE;DEFINE" ${ARGN})
   list(TRANSFORM ARG_DEFINE PREPEND -D)

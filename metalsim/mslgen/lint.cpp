@@ -35,6 +35,29 @@ bool is_vector_cast(const Unit& unit, size_t i) {
   return unit.tokens[i - 1].is("(") && unit.tokens[i + 1].is(")") && operand_expected;
 }
 
+/// Whether token i is `vec` in `vec<T, 4>(...)`.
+bool is_vec_constructor(const Unit& unit, size_t i) {
+  if (!unit.tokens[i].is("vec") || !unit.tokens[i + 1].is("<")) return false;
+  int depth = 0;
+  for (size_t k = i + 1; unit.tokens[k].kind != TokenKind::end && !unit.tokens[k].is(";"); ++k) {
+    depth += unit.tokens[k].is("<") ? 1 : unit.tokens[k].is(">") ? -1 : 0;
+    if (depth == 0) return unit.tokens[k + 1].is("(");
+  }
+  return false;
+}
+
+/// Whether token i opens the arguments of a variable `float4 v(a, b)`, and not the parameters of a function.
+bool initialises_vector(const Unit& unit, size_t i) {
+  if (i < 2 || !unit.tokens[i].is("(") || unit.tokens[i - 1].kind != TokenKind::word) return false;
+  if (!is_vector_type(unit.tokens[i - 2].text)) return false;
+  const Token &first = unit.tokens[i + 1], &second = unit.tokens[i + 2];
+  if (first.is(")")) return false;
+  const bool names_type =
+      first.kind == TokenKind::word &&
+      (second.kind == TokenKind::word || second.is("*") || second.is("&") || second.is("<"));
+  return !names_type;
+}
+
 }  // namespace
 
 std::optional<std::string> lint_word(const Unit& unit, size_t i) {
@@ -49,6 +72,8 @@ std::optional<std::string> lint_word(const Unit& unit, size_t i) {
   if (token.is("thread")) return "__private";
   if (token.is("kernel")) return std::string();
   if (is_opencl_word(token.text)) return "msl_" + std::string(token.text);
+  if (initialises_vector(unit, i)) return " = make_" + std::string(unit.tokens[i - 2].text) + "(";
+  if (is_vec_constructor(unit, i)) return "make_vec";
   // float4(a, b) is a call there: the language's vectors have no constructors of several arguments.
   const bool member = i > 0 && (unit.tokens[i - 1].is(".") || unit.tokens[i - 1].is("->"));
   if (is_vector_type(token.text) && unit.tokens[i + 1].is("(") && !member)
