@@ -30,8 +30,7 @@ using namespace metal;
     out[i * 5 + 1] = x[i] - y[i];                                                                             \
     out[i * 5 + 2] = x[i] * y[i];                                                                             \
     out[i * 5 + 3] = x[i] / y[i];                                                                             \
-    const narrow product = x[i] * y[i];                                                                       \
-    out[i * 5 + 4] = product + x[i];                                                                          \
+    out[i * 5 + 4] = x[i] * y[i] + x[i];                                                                      \
   }                                                                                                           \
   kernel void narrow##4_operations(device const narrow##4* x [[buffer(0)]], device const narrow##4* y [[buffer(1)]], \
                                    device narrow##4* out [[buffer(2)]], uint i [[thread_position_in_grid]]) { \
