@@ -55,6 +55,8 @@ __attribute__((noinline)) void check_threadgroup(CoreState& core, const Threadgr
     core.last_array = i;
   }
   (access.write ? core.bytes.threadgroup_written : core.bytes.threadgroup_read) += access.bytes;
+  if (core.count && !access.collective)
+    core.patterns.add(access.site.number, thread.index, false, offset, uint32_t(access.bytes));
   const uint64_t who = Who::make(core.threadgroup_generation, 0, thread.index);
   const AccessRecord now = record_of(access, who, group.fences, thread.simdgroup->fences,
                                      group.counts.threadgroup_barriers, false);
@@ -83,7 +85,11 @@ __attribute__((noinline)) void check_device(CoreState& core, const Threadgroup& 
     else if (!memory.written->has_all(offset, access.bytes))
       report_uninitialised_device(core, access, memory, offset);
   }
-  if (core.count) (access.write ? memory.written_now : memory.read_now)->add(offset, access.bytes);
+  if (core.count) {
+    (access.write ? memory.written_now : memory.read_now)->add(offset, access.bytes);
+    if (!access.collective)
+      core.patterns.add(access.site.number, thread.index, true, offset, uint32_t(access.bytes));
+  }
   if (!memory.shadow) return;
   const uint64_t who = Who::make(core.dispatch, group.index, thread.index);
   const AccessRecord now =

@@ -19,6 +19,8 @@ LoggedDispatch dispatch_log[log_size];
 std::mutex bytes_mutex;
 
 void add_bytes(ByteCounts& to, const ByteCounts& from) {
+  to.uncoalesced += from.uncoalesced;
+  to.bank_conflicts += from.bank_conflicts;
   to.device_read += from.device_read;
   to.device_written += from.device_written;
   to.constant_read += from.constant_read;
@@ -109,6 +111,8 @@ void checker_end_dispatch(Dispatch& dispatch, const Options& options, KernelCoun
   counters.constant_bytes_read = state.bytes.constant_read;
   counters.threadgroup_bytes_read = state.bytes.threadgroup_read;
   counters.threadgroup_bytes_written = state.bytes.threadgroup_written;
+  counters.uncoalesced_estimate = uint64_t(state.bytes.uncoalesced + 0.5);
+  counters.bank_conflicts_estimate = uint64_t(state.bytes.bank_conflicts + 0.5);
   for_memories(dispatch, [&](Memory& memory) {
     counters.device_bytes_read_distinct += memory.read_now->take_count();
     counters.device_bytes_written_distinct += memory.written_now->take_count();
@@ -126,8 +130,12 @@ void checker_begin_core(Dispatch& dispatch, bool shared) {
 }
 
 void checker_end_core() {
+  CoreState& core = this_core();
+  core.patterns.end_group();
+  core.bytes.uncoalesced = core.patterns.take_uncoalesced();
+  core.bytes.bank_conflicts = core.patterns.take_bank_conflicts();
   std::lock_guard lock(bytes_mutex);
-  add_bytes(dispatch_state().bytes, this_core().bytes);
+  add_bytes(dispatch_state().bytes, core.bytes);
 }
 
 void checker_begin_group(Threadgroup& group) {
@@ -137,6 +145,7 @@ void checker_begin_group(Threadgroup& group) {
     core.threadgroup_shadow.clear();
     core.threadgroup_generation = 1;
   }
+  core.patterns.end_group();
   core.array_count = core.last_array = 0;
   const Dispatch& dispatch = *group.dispatch;
   for (uint32_t i = 0; i < max_threadgroup_arguments; ++i)

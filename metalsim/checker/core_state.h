@@ -1,6 +1,7 @@
 /// The checker's state on one core.
 #pragma once
 #include "../runtime/worker.h"
+#include "access_patterns.h"
 #include "memory_record.h"
 #include "shadow.h"
 
@@ -26,6 +27,7 @@ struct ArrayRange {
 };
 
 struct ByteCounts {
+  double uncoalesced = 0, bank_conflicts = 0;  ///< estimates
   uint64_t device_read = 0, device_written = 0, constant_read = 0, threadgroup_read = 0,
            threadgroup_written = 0;
 };
@@ -49,6 +51,7 @@ struct CoreState {
   Region device_region;  ///< of the dispatch in hand
   uint32_t dispatch = 0;
   ByteCounts bytes;
+  AccessPatterns patterns;
 };
 
 CoreState& this_core();

@@ -69,8 +69,6 @@ struct alignas(64) Simdgroup {
   /// The lane (as a bit) that completes a rendezvous whose last missing lane has returned from the kernel; 0:
   /// none.
   uint32_t leader_after_return = 0;
-  /// Lanes hold pointers to their elements of matrices in lane 0: matrix operations must meet.
-  bool elements_shared = false;
   SourceLocation at{};
   FenceCounts fences;  ///< fences common to its lanes: its own and the threadgroup's
   alignas(16) unsigned char slot[2][simd_width][exchange_bytes];
@@ -81,7 +79,10 @@ struct Thread {
   void* stack_pointer = nullptr;
   Simdgroup* simdgroup = nullptr;
   uint16_t index = 0;  ///< thread_index_in_threadgroup
-  uint16_t lane = 0;
+  uint8_t lane = 0;
+  /// It holds a pointer to its elements of a matrix in lane 0, so its matrix operations must meet. A flag of each
+  /// lane, because lanes reach thread_elements() one after another and must agree on which operations meet.
+  bool elements_shared = false;
   uint32_t parity = 0;  ///< of the next exchange; use `parity++ & 1`
   unsigned char* stack = nullptr;
   SourceLocation at{};  ///< where it waits

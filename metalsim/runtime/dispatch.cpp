@@ -66,6 +66,7 @@ uint32_t cores_to_use(const Options& set) {
 
 void run_groups(Dispatch& dispatch, const Options& set, OperationCounts& counts) {
   const uint64_t total = uint64_t(dispatch.groups[0]) * dispatch.groups[1] * dispatch.groups[2];
+  if (total == 0) return;
   const uint32_t cores = uint32_t(std::min<uint64_t>(cores_to_use(set), total));
   const uint64_t run = run_length(total, cores);
   const GroupOrder order(total, set.order, set.seed);

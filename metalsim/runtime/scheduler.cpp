@@ -22,7 +22,10 @@ void thread_main();
 size_t stack_colour(uint32_t index) { return size_t(index % 61) * 128; }
 
 /// Lanes may have left an earlier threadgroup after different numbers of exchanges.
-inline void begin_thread(Thread& thread) { thread.parity = 0; }
+inline void begin_thread(Thread& thread) {
+  thread.parity = 0;
+  thread.elements_shared = false;
+}
 
 __attribute__((noinline)) void begin_stack(Thread& thread) {
   begin_thread(thread);

@@ -142,7 +142,6 @@ void run_group(Worker& worker, Dispatch& dispatch, uint32_t index) {
     simdgroup.live_mask = simdgroup.runnable = simdgroup.fresh =
         0xffffffffu >> (simd_width - simdgroup.lanes);
     simdgroup.waits_simd = simdgroup.waits_group = simdgroup.leader_after_return = 0;
-    simdgroup.elements_shared = false;
     simdgroup.fences = {};
   }
   if (worker.order == Order::random)

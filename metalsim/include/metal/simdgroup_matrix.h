@@ -18,8 +18,8 @@
 
 namespace metalsim::lib {
 
-/// Whether some lane of this simdgroup has asked for thread_elements(): then matrix operations meet.
-MSL_RUNTIME_PART bool elements_shared() { return current_thread->simdgroup->elements_shared; }
+/// Whether this lane has asked for thread_elements(): then its matrix operations meet, before and after.
+MSL_RUNTIME_PART bool elements_shared() { return current_thread->elements_shared; }
 
 template <class T>
 MSL_RUNTIME_FN void fill_diagonal(T* elements, T diagonal) {
@@ -58,7 +58,7 @@ struct simdgroup_matrix {
   /// This lane's two elements: side by side in row r, from column c, where for lane l
   /// r = l/2 % 4 + l/16 * 4 and c = (l % 2 + l/8 % 2 * 2) * 2.
   MSL_RUNTIME_FN vec<T, 2>& thread_elements(MSL_AT) {
-    metalsim::current_thread->simdgroup->elements_shared = true;
+    metalsim::current_thread->elements_shared = true;
     const auto pointers = metalsim::lib::exchange(elements, at);
     const uint lane = metalsim::lib::this_lane();
     const uint row = lane / 2 % 4 + lane / 16 * 4, column = (lane % 2 + lane / 8 % 2 * 2) * 2;

@@ -38,9 +38,11 @@ MSL_ALL_VECTOR_NAMES
 
 /// The bits of `value` as another type of the same size.
 template <class To, class From>
-MSL_FN constexpr To as_type(const From& value) {
+MSL_FN To as_type(const From& value) {
   static_assert(sizeof(To) == sizeof(From), "as_type: the types differ in size");
-  return __builtin_bit_cast(To, value);
+  To to;
+  __builtin_memcpy(&to, &value, sizeof(To));
+  return to;
 }
 
 namespace metal {

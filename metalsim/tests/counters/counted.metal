@@ -45,3 +45,10 @@ kernel void flops(device float* y [[buffer(0)]], device const float* x [[buffer(
   for (int k = 0; k < n; k++) a *= x[k];
   y[i] = a + float(h) + float(b);
 }
+
+// Lanes `stride` elements apart, in both kinds of memory; one store of either kind is side by side.
+kernel void strided(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], threadgroup float* s [[threadgroup(0)]],
+                    constant uint& stride [[buffer(2)]], uint i [[thread_position_in_threadgroup]]) {
+  s[i * stride] = i;
+  y[i] = x[i * stride];
+}

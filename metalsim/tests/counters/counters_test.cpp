@@ -93,6 +93,21 @@ TEST_CASE("floating-point operations of scalar code, by type") {
   CHECK(c.flops_bf16 == 64 * 1);
 }
 
+TEST_CASE("estimates of lines and banks grow with the stride of the lanes") {
+  const auto with_stride = [](uint32_t stride) {
+    return counted(1, [stride] {
+      Buffer x(32 * 32 * 4), y(32 * 4);
+      Launch("strided").buffer(0, x).buffer(1, y).bytes(2, stride).threadgroup(0, 4096).run(1, 32);
+    });
+  };
+  CHECK(with_stride(1).uncoalesced_estimate == 0);
+  CHECK(with_stride(1).bank_conflicts_estimate == 0);
+  CHECK(with_stride(4).uncoalesced_estimate == 3);  // 4 lines in place of 1
+  CHECK(with_stride(4).bank_conflicts_estimate == 3);
+  CHECK(with_stride(32).uncoalesced_estimate == 31);
+  CHECK(with_stride(32).bank_conflicts_estimate == 31);
+}
+
 TEST_CASE("sums by kernel, encoders, peak memory and the table") {
   Options options;
   options.statistics = true;
