@@ -75,7 +75,8 @@ TEST_CASE("errors of libraries say what to do") {
   CHECK(contains(description(error), "no_such.metallib"));
   CHECK(contains(suggestion(error), "add_metal_library"));
 
-  CHECK_FALSE(NS::TransferPtr(host.device->newLibrary(text(METALSIM_APPLE_HEADERS "/Metal/Metal.hpp"), &error)));  // no library
+  CHECK_FALSE(NS::TransferPtr(
+      host.device->newLibrary(text(METALSIM_APPLE_HEADERS "/Metal/Metal.hpp"), &error)));  // no library
   CHECK(error->code() == MTL::LibraryErrorUnsupported);
 
   CHECK_FALSE(NS::TransferPtr(host.device->newLibrary(text("kernel void f() {}"),

@@ -39,7 +39,7 @@ TEST_CASE("the device says what an Apple GPU of the default family says") {
   CHECK(device->recommendedMaxWorkingSetSize() >= device->maxBufferLength());
   CHECK(MTL::CreateSystemDefaultDevice() == device.get());
   const auto all = NS::TransferPtr(MTL::CopyAllDevices());
-  CHECK(all->count() == 1);
+  if (all) CHECK(all->count() == 1);  // Apple's headers ask for the list on a Mac only
 }
 
 TEST_CASE("a new buffer is zeroed, sized and counted") {

@@ -59,6 +59,7 @@ TEST_CASE("command buffers of a queue run in the order of enqueue, not of commit
   first->addCompletedHandler(MTL::HandlerFunction(record(1)));
   second->addCompletedHandler(MTL::HandlerFunction(record(2)));
   second->commit();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time enough to run out of turn
   CHECK(second->status() == MTL::CommandBufferStatusCommitted);
   first->commit();
   second->waitUntilCompleted();
