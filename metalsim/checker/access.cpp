@@ -135,7 +135,11 @@ void check_access(const Access& access) {
   if (access.address - uintptr_t(group.memory) < threadgroup_memory_reserved)
     return check_threadgroup(core, group, *thread, access);
   const BoundRange* range = find_bound(core, access);
-  if (__builtin_expect(!range, 0)) return report_outside(core, access);
+  if (__builtin_expect(!range, 0)) {
+    // A lane's elements of a simdgroup matrix lie among lane 0's variables.
+    if (thread->elements_shared && access.address - uintptr_t(worker.stacks) < stacks_bytes) return;
+    return report_outside(core, access);
+  }
   if (!range->memory) {
     core.bytes.constant_read += access.bytes;
     return;
