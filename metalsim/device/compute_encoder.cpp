@@ -183,6 +183,7 @@ std::string ComputeEncoder::check_bindings() const {
   for (UInteger i = 0; i < Limits::buffers; ++i) {
     if (!(pipeline_->kernel->buffers >> i & 1)) continue;
     const Slot& slot = slots_[i];
+    if (!slot.buffer && !slot.bytes && (pipeline_->kernel->conditional >> i & 1)) continue;
     if (!slot.buffer && !slot.bytes)
       return "buffer " + std::to_string(i) + " is not bound; call setBuffer or setBytes";
     const UInteger bound = slot.bytes ? slot.bytes->size() : slot.buffer->length() - slot.offset;
@@ -246,7 +247,7 @@ void ComputeEncoder::bind(Encoded& encoded) {
       binding.bytes = slot.bytes->size();
       binding.constant_bytes = true;
       encoded.bytes.push_back(slot.bytes);
-    } else {
+    } else if (slot.buffer) {  // else a function constant can switch the parameter off: it is null
       memory_bind(slot.buffer->memory(), slot.offset, kernel.writable >> i & 1, binding);
       buffer().keep(slot.buffer.get());
     }

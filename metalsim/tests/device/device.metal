@@ -11,6 +11,13 @@ struct Scale {
 constant int repeat [[function_constant(0)]];
 constant bool negate [[function_constant(1)]];
 
+constant bool with_bias [[function_constant(2)]];
+
+kernel void add_bias(device uint* y [[buffer(0)]], device const uint* bias [[buffer(1), function_constant(with_bias)]],
+                     uint i [[thread_position_in_grid]]) {
+  y[i] += with_bias ? bias[i] : 1;
+}
+
 kernel void scale(constant Scale& args [[buffer(0)]], device const float* x [[buffer(1)]], device float* y [[buffer(2)]],
                   uint i [[thread_position_in_grid]]) {
   if (i < args.count) y[i] = x[i] * args.factor;

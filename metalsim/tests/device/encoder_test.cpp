@@ -183,6 +183,13 @@ TEST_CASE("unbound buffer") {
   CHECK(contains(e.finish(), "kernel fill_index"));
 }
 
+TEST_CASE("a buffer that a function constant switches off may stay unbound") {
+  Host host;
+  const auto y = host.buffer(32 * word);
+  CHECK(host.run_simple("add_bias", y).empty());
+  CHECK(Host::data<uint32_t>(y)[3] == 1);
+}
+
 TEST_CASE("threadgroup memory: no length, over the limit, no multiple of 16") {
   Encoding e;
   const auto y = e.buffer(32 * word);
