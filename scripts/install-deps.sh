@@ -19,9 +19,13 @@ install_debian() {
   packages="make cmake ninja-build g++ pkg-config libfmt-dev nlohmann-json3-dev libcli11-dev libpcre2-dev"
   packages="$packages libutf8proc-dev libssl-dev libcurl4-openssl-dev libedit-dev ca-certificates doctest-dev"
   packages="$packages python3 python3-pip"
-  # The Arm kernels are tested under qemu, chat templates beside Jinja2, where these are there.
+  # The Arm kernels are tested under qemu, chat templates beside Jinja2. The software Metal device compiles kernels
+  # with clang 19 and reads their debug information with libdw.
   case $purpose in
-    test) packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2" ;;
+    test)
+      packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2"
+      packages="$packages clang-19 libclang-rt-19-dev libblocksruntime-dev libdw-dev"
+      ;;
     sanitize) packages="$packages clang-19 libclang-rt-19-dev python3-jinja2" ;;
   esac
   missing=

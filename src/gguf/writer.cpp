@@ -22,6 +22,7 @@ class OutputFile {
     if (!file_) fail();
   }
   void write(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;  // of nothing, data() may be null, which fwrite does not take
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail();
   }
   /// Writes what is still buffered: the file is whole only if this returns.

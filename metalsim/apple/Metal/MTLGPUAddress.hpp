@@ -1,0 +1,9 @@
+#pragma once
+
+#include <cstdint>
+
+namespace MTL {
+
+using GPUAddress = uint64_t;
+
+}  // namespace MTL

@@ -1,0 +1,4 @@
+// The one type of CoreFoundation that metal-cpp's compute part names.
+#pragma once
+
+typedef double CFTimeInterval;

@@ -1,0 +1,128 @@
+/// Puts a count of floating-point operations into every block of kernel code, in LLVM's text form:
+///
+///   metalsim_count_flops kernels.ll > counted.ll
+///
+/// Plain C++ operators leave no trace that a program could count while it runs, so the compiler's own list of
+/// operations is taken. A block of code that executes has executed all of them, hence the count is exact for
+/// the code as compiled. Only functions with the sanitizer's attribute are counted: the others are the
+/// library's (matrix products, reductions), which have counters of their own.
+#include <cstdio>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Flops {
+  unsigned f32 = 0, f16 = 0, bf16 = 0;
+  bool any() const { return f32 || f16 || bf16; }
+};
+
+/// Adds `each` operations of the type: "float", "half", "bfloat", or "<4 x float>".
+void add(Flops& flops, const std::string& type, unsigned each) {
+  unsigned width = 1;
+  std::string element = type;
+  if (type[0] == '<') {
+    width = unsigned(std::stoul(type.substr(1)));
+    element = type.substr(type.find("x ") + 2);
+    element.pop_back();
+  }
+  if (element == "float")
+    flops.f32 += each * width;
+  else if (element == "half")
+    flops.f16 += each * width;
+  else if (element == "bfloat")
+    flops.bf16 += each * width;
+}
+
+void count_instruction(Flops& flops, const std::string& line) {
+  static const std::regex operation(
+      R"(= f(?:add|sub|mul|div|rem) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*(<\d+ x \w+>|\w+) )");
+  static const std::regex intrinsic(
+      R"(= (?:\w+ )*call (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|noundef) )*(<\d+ x \w+>|\w+) @llvm\.(\w+)\.)");
+  std::smatch match;
+  if (std::regex_search(line, match, operation)) {
+    add(flops, match[1], 1);
+  } else if (line.find(" @llvm.") != std::string::npos && std::regex_search(line, match, intrinsic)) {
+    const std::string name = match[2];
+    if (name == "fmuladd" || name == "fma")
+      add(flops, match[1], 2);
+    else if (name == "sqrt")
+      add(flops, match[1], 1);
+  }
+}
+
+/// Attribute groups ("#5") of functions whose memory accesses are checked: kernel code.
+std::set<std::string> checked_groups(const std::vector<std::string>& lines) {
+  std::set<std::string> groups;
+  for (const std::string& line : lines)
+    if (line.rfind("attributes #", 0) == 0 && line.find("sanitize_thread") != std::string::npos)
+      groups.insert(line.substr(11, line.find(' ', 11) - 11));
+  return groups;
+}
+
+bool is_checked(const std::string& definition, const std::set<std::string>& groups) {
+  static const std::regex group(R"( (#\d+)(?: |$))");
+  std::smatch match;
+  return std::regex_search(definition, match, group) && groups.count(match[1]);
+}
+
+/// One basic block, without its label.
+void print_block(const std::vector<std::string>& block, bool counted) {
+  Flops flops;
+  if (counted)
+    for (const std::string& line : block) count_instruction(flops, line);
+  bool pending = flops.any();
+  for (const std::string& line : block) {
+    if (pending && line.find(" = phi ") == std::string::npos) {
+      std::printf("  call void @metalsim_count_flops(i32 %u, i32 %u, i32 %u)\n", flops.f32, flops.f16,
+                  flops.bf16);
+      pending = false;
+    }
+    std::puts(line.c_str());
+  }
+}
+
+bool is_label(const std::string& line) {
+  static const std::regex label(R"(^[-\w.$"]+:( .*)?$)");
+  return !line.empty() && line[0] != ' ' && std::regex_match(line, label);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ifstream in(argc == 2 ? argv[1] : "");
+  if (!in) {
+    std::fprintf(stderr, "usage: metalsim_count_flops FILE.ll > COUNTED.ll\n");
+    return 2;
+  }
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  const std::set<std::string> groups = checked_groups(lines);
+
+  std::vector<std::string> block;
+  bool inside = false, counted = false;
+  const auto flush = [&] {
+    print_block(block, counted);
+    block.clear();
+  };
+  for (const std::string& line : lines) {
+    if (line.rfind("define ", 0) == 0) {
+      inside = true;
+      counted = is_checked(line, groups);
+      std::puts(line.c_str());
+    } else if (inside && (line == "}" || line.empty() || is_label(line))) {
+      flush();
+      inside = line != "}";
+      std::puts(line.c_str());
+    } else if (inside) {
+      block.push_back(line);
+    } else {
+      std::puts(line.c_str());
+    }
+  }
+  std::puts("\ndeclare void @metalsim_count_flops(i32, i32, i32)");
+  return 0;
+}

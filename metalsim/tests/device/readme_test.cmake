@@ -1,0 +1,20 @@
+# cmake -DROOT=metalsim -DPROGRAM=sum -P readme_test.cmake
+# The README shows the example's files as they are, and the report that the example really makes.
+file(READ ${ROOT}/README.md readme)
+foreach(name sum.metal main.cpp)
+  file(READ ${ROOT}/example/${name} source)
+  string(FIND "${readme}" "${source}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "README.md does not show example/${name} as it is")
+  endif()
+endforeach()
+
+execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE report)
+if(NOT code EQUAL 1)
+  message(FATAL_ERROR "the example ended with ${code}; its command buffer should have failed\n${output}${report}")
+endif()
+string(STRIP "${report}" report)
+string(FIND "${readme}" "${report}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "the example reports something else than README.md shows:\n${report}")
+endif()

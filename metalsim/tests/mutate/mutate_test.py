@@ -1,0 +1,87 @@
+"""The mutation tool on a small source, with grep in place of compiler and tests."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOL = HERE.parent.parent / "mutate"
+sys.path.insert(0, str(TOOL))
+
+from mutants import mutants_of  # noqa: E402
+
+
+class Mutants(unittest.TestCase):
+    def setUp(self):
+        self.mutants = mutants_of("sample.metal", (HERE / "sample.metal").read_text())
+
+    def after(self, kind):
+        return {m.after.strip() for m in self.mutants if m.kind == kind}
+
+    def test_each_kind_is_made(self):
+        self.assertEqual(self.after("barrier dropped"), {";"})
+        self.assertEqual(self.after("barrier weakened"), {"simdgroup_barrier(mem_flags::mem_threadgroup);",
+                                                          "threadgroup_barrier(mem_flags::mem_none);"})
+        self.assertEqual(self.after("bound off by one"), {"if (i > n) return;"})
+        self.assertEqual(self.after("operands swapped"), {"const uint last = 1 - n;"})
+        self.assertIn("const uint last = n + 1;", self.after("operator replaced"))
+        self.assertIn("s[i + 1] = i;", self.after("index wrong"))
+        self.assertEqual(self.after("constant wrong"), {"const uint last = n - 2;",
+                                                        "y[i] = s[min(last, i + 2)] + other[0];"})
+        self.assertEqual(self.after("guard dropped"), {";"})
+        self.assertEqual(self.after("clamp dropped"), {"y[i] = s[(last)] + other[0];"})
+
+    def test_comments_attributes_and_sizes_are_left_alone(self):
+        self.assertFalse([m for m in self.mutants if m.line in (1, 2, 4, 5, 6, 7)])
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.source = pathlib.Path(self.folder.name) / "sample.metal"
+        shutil.copy(HERE / "sample.metal", self.source)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_tool(self, *more, test="true", build="true"):
+        return subprocess.run([sys.executable, str(TOOL / "mutate.py"), str(self.source), "--build-command", build,
+                               "--test-command", test, *more], capture_output=True, text=True, check=False)
+
+    def test_kills_survivors_and_restored_source(self):
+        original = self.source.read_text()
+        barrier = f"grep -q '  threadgroup_barrier(mem_flags::mem_threadgroup)' {self.source}"
+        done = self.run_tool(test=barrier)
+        self.assertIn(" 3 killed", done.stdout)
+        self.assertIn("sample.metal:8: bound off by one", done.stdout)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.source.read_text(), original)
+        self.assertEqual(self.run_tool("--least", "10", test=barrier).returncode, 0)
+
+    def test_mutants_that_do_not_compile_are_not_counted(self):
+        done = self.run_tool(build=f"! grep -q simdgroup_barrier {self.source}", test="true")
+        self.assertIn("1 more did not compile", done.stdout)
+
+    def test_unrun_mutants_are_survivors(self):
+        done = self.run_tool("--seconds", "0", test=f"cmp -s {self.source} {HERE / 'sample.metal'}")
+        self.assertIn(" 0 killed", done.stdout)
+        self.assertIn("Killed: 0.0 %", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_excuses_need_reasons_and_are_few(self):
+        excuses = pathlib.Path(self.folder.name) / "excuses"
+        excuses.write_text("if (i >= n) return; => if (i > n) return;\n")
+        self.assertIn("expected", self.run_tool("--excuses", str(excuses)).stderr)
+        excuses.write_text("if (i >= n) return; => if (i > n) return; # every grid of the test is full\n")
+        done = self.run_tool("--excuses", str(excuses), test=f"cmp -s {self.source} {HERE / 'sample.metal'}")
+        self.assertIn("1 excused", done.stdout)
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_failing_start_is_refused(self):
+        self.assertIn("before anything is changed", self.run_tool(test="false").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
