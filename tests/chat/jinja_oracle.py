@@ -339,6 +339,10 @@ def generate(generator, env):
             return case, expected
 
 
+# Older sandboxes (3.1.2 is one) forgot that pop changes a list; ours refuses it as newer ones (3.1.6) do.
+POP_ALLOWED = not any("pop" in names for kind, names in jinja2.sandbox._mutable_spec if issubclass(list, kind))
+
+
 def compare(ours, expected, counts):
     """None, or what differs."""
     text, error = expected
@@ -347,7 +351,7 @@ def compare(ours, expected, counts):
             counts["both fail"] += 1
             return None
         if "64 bits" in ours["error"] or "it would need" in ours["error"] or OUT_OF_SCOPE.search(text) \
-                or LAZY.search(ours["error"]):
+                or LAZY.search(ours["error"]) or POP_ALLOWED and "'pop' of 'list' object is unsafe" in ours["error"]:
             counts["left out"] += 1
             return None
         return f"we fail, Jinja2 gives {text!r}:\n  {ours['error']}"
