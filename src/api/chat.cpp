@@ -6,6 +6,7 @@
 #include "api/support.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/log.h"
 
 using namespace minfer;
 
@@ -44,7 +45,10 @@ std::vector<chat::Piece> render(const minfer_model* model, const char* messages,
 
 const chat::ChatTemplate& chat_template(const minfer_model& model) {
   const std::lock_guard lock(model.mutex);
-  if (!model.chat) model.chat = chat::ChatTemplate::load(model.model->file());
+  if (!model.chat) {
+    model.chat = chat::ChatTemplate::load(model.model->file());
+    if (model.chat->is_fallback()) log(LogLevel::warning, "{}", model.chat->origin());
+  }
   return *model.chat;
 }
 
