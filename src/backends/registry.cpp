@@ -1,0 +1,48 @@
+#include "backends/registry.h"
+
+#include <fmt/format.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "base/error.h"
+#ifdef MINFER_METAL_DEVICE
+#include "backends/metal/metal_backend.h"
+#endif
+
+namespace minfer {
+namespace {
+
+constexpr DeviceKind kinds[] = {
+    {.name = "cpu",
+     .what = "the processor's cores",
+     .automatic = false,
+     .simulated = false,
+     .open = [](int threads) { return make_cpu_backend(threads); }},
+#ifdef MINFER_METAL_DEVICE
+    {.name = MINFER_METAL_DEVICE,
+     .what = MINFER_METAL_SIMULATED ? "a Metal device made of software" : "the Apple GPU of this machine",
+     .automatic = !MINFER_METAL_SIMULATED,
+     .simulated = MINFER_METAL_SIMULATED,
+     .open = [](int) { return make_metal_backend(); }},
+#endif
+};
+
+}  // namespace
+
+std::span<const DeviceKind> device_kinds() { return kinds; }
+
+const DeviceKind& device_kind(std::string_view name) {
+  for (const DeviceKind& kind : kinds) {
+    if (kind.name == name) return kind;
+  }
+  throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", name),
+              "use " + device_choices());
+}
+
+std::string device_choices() {
+  std::string text = "auto";
+  for (const DeviceKind& kind : kinds)
+    text += (&kind == std::end(kinds) - 1 ? " or " : ", ") + std::string(kind.name);
+  return text;
+}
+
+}  // namespace minfer
