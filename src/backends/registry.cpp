@@ -4,7 +4,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
-#ifdef MINFER_METAL_DEVICE
+#ifdef MINFER_HAS_METAL
 #include "backends/metal/metal_backend.h"
 #endif
 
@@ -17,11 +17,17 @@ constexpr DeviceKind kinds[] = {
      .automatic = false,
      .simulated = false,
      .open = [](int threads) { return make_cpu_backend(threads); }},
-#ifdef MINFER_METAL_DEVICE
-    {.name = MINFER_METAL_DEVICE,
-     .what = MINFER_METAL_SIMULATED ? "a Metal device made of software" : "the Apple GPU of this machine",
-     .automatic = !MINFER_METAL_SIMULATED,
-     .simulated = MINFER_METAL_SIMULATED,
+#ifdef MINFER_METAL_SIM
+    {.name = "metal-sim",
+     .what = "a Metal device made of software",
+     .automatic = false,
+     .simulated = true,
+     .open = [](int) { return make_metal_backend(); }},
+#elif defined(MINFER_HAS_METAL)
+    {.name = "metal",
+     .what = "the Apple GPU of this machine",
+     .automatic = true,
+     .simulated = false,
      .open = [](int) { return make_metal_backend(); }},
 #endif
 };
