@@ -109,6 +109,10 @@ constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4
 /// a product and an fma.
 inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 
+/// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
+/// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
+inline constexpr double metal_logits = 1e-4;
+
 // Templates made to harm. None of these is a measurement of speed.
 
 /// Processor seconds: the limits end a rendering after about half a second here, so this is reached only
