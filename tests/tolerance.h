@@ -101,6 +101,13 @@ inline constexpr double chi_square_9 = 33.72;
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
+/// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
+/// that is counted twice or left out shows from 5e-2 on.
+inline constexpr double metal_attention_f32 = 2e-4;
+
+/// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
+inline constexpr double metal_attention_f16 = 2e-3;
+
 // Templates made to harm. None of these is a measurement of speed.
 
 /// Processor seconds: the limits end a rendering after about half a second here, so this is reached only

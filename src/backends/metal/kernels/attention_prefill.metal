@@ -9,13 +9,13 @@
 using namespace metal;
 
 // Where a thread stands.
-struct place {
+struct Place {
   ushort index, simdgroup, lane;
 };
 
 // Up to eight consecutive KV rows, from a head's first column on.
 template <typename T>
-struct kv_rows {
+struct KvRows {
   device const T* data;
   ulong stride;
   int count;
@@ -28,7 +28,7 @@ struct kv_rows {
 // would do as well, but costs each layer a dispatch and a barrier. Reading the missing rows and masking them would
 // not: nobody wrote them, and zero times a NaN is a NaN.
 template <typename T, bool TRANSPOSE>
-inline void load_block(thread simdgroup_matrix<T, 8, 8>& m, kv_rows<T> rows, int column, threadgroup T* stage,
+inline void load_block(thread simdgroup_matrix<T, 8, 8>& m, KvRows<T> rows, int column, threadgroup T* stage,
                        ushort lane) {
   if (rows.count >= 8) {
     simdgroup_load(m, rows.data + column, rows.stride, ulong2(0, 0), TRANSPOSE);
@@ -46,7 +46,7 @@ inline void load_block(thread simdgroup_matrix<T, 8, 8>& m, kv_rows<T> rows, int
 
 // The queries that exist, and zeros.
 template <short D>
-inline void load_queries(device const float* from, ulong stride, int count, threadgroup float* queries, place at) {
+inline void load_queries(device const float* from, ulong stride, int count, threadgroup float* queries, Place at) {
   for (int i = at.index; i < prefill_queries * D / 4; i += prefill_simdgroups * 32) {
     const int row = i / (D / 4), column = i % (D / 4) * 4;
     float4 x = 0.0f;
@@ -58,11 +58,11 @@ inline void load_queries(device const float* from, ulong stride, int count, thre
 // scores = queries x keys, unscaled. `rows`: from the tile's first row on, all that any query sees. Each simdgroup
 // takes every fourth block of eight rows.
 template <short D, typename T>
-inline void score_tile(threadgroup const float* queries, kv_rows<T> rows, threadgroup float* scores,
-                       threadgroup T* stage, place at) {
+inline void score_tile(threadgroup const float* queries, KvRows<T> rows, threadgroup float* scores,
+                       threadgroup T* stage, Place at) {
   const short blocks = (min(int(prefill_rows), rows.count) + 7) / 8;
   for (short b = at.simdgroup; b < blocks; b += prefill_simdgroups) {
-    const kv_rows<T> block = {rows.data + b * 8 * rows.stride, rows.stride, rows.count - b * 8};
+    const KvRows<T> block = {rows.data + b * 8 * rows.stride, rows.stride, rows.count - b * 8};
     simdgroup_float8x8 sum = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     for (short column = 0; column < D; column += 8) {
       simdgroup_float8x8 mq;
@@ -76,13 +76,13 @@ inline void score_tile(threadgroup const float* queries, kv_rows<T> rows, thread
 }
 
 // A query's online softmax.
-struct running {
+struct Running {
   float most, total;
 };
 
 // Replaces a query's scores of a tile by their weights. `seen`: how many of the rows the query sees; the others may never
 // have been written, and get zeros. Returns what the sums so far are to be multiplied with. A lane takes two columns.
-inline float weigh_scores(thread running& state, threadgroup float* scores, int seen, float scale, ushort lane) {
+inline float weigh_scores(thread Running& state, threadgroup float* scores, int seen, float scale, ushort lane) {
   threadgroup float2* pair = (threadgroup float2*)scores + lane;
   const bool first = lane * 2 < seen, second = lane * 2 + 1 < seen;
   float2 s = masked_score;
@@ -100,14 +100,14 @@ inline float weigh_scores(thread running& state, threadgroup float* scores, int 
 // out = factors x out + weights x values. A simdgroup has the columns 8 (simdgroup + 4 i) .. + 7 in out[i].
 template <short D, typename T, short COUNT>
 inline void add_tile(thread simdgroup_float8x8* out, threadgroup const float* factors,
-                     threadgroup const float* weights, kv_rows<T> rows, threadgroup T* stage, place at) {
+                     threadgroup const float* weights, KvRows<T> rows, threadgroup T* stage, Place at) {
   simdgroup_float8x8 factor;
   simdgroup_load(factor, factors, 8);
   for (short i = 0; i < COUNT; i++) simdgroup_multiply(out[i], factor, out[i]);
 
   const short blocks = (min(int(prefill_rows), rows.count) + 7) / 8;
   for (short b = 0; b < blocks; b++) {
-    const kv_rows<T> block = {rows.data + b * 8 * rows.stride, rows.stride, rows.count - b * 8};
+    const KvRows<T> block = {rows.data + b * 8 * rows.stride, rows.stride, rows.count - b * 8};
     simdgroup_float8x8 mw;
     simdgroup_load(mw, weights + b * 8, prefill_score_stride);
     for (short i = 0; i < COUNT; i++) {
@@ -121,10 +121,21 @@ inline void add_tile(thread simdgroup_float8x8* out, threadgroup const float* fa
   }
 }
 
+// The outputs of the queries that exist, divided by their sums of weights.
+template <short D>
+inline void store_outputs(threadgroup const float* outputs, threadgroup const float* inverse, device float* to,
+                          ulong stride, int count, Place at) {
+  for (int i = at.index; i < count * D / 4; i += prefill_simdgroups * 32) {
+    const int row = i / (D / 4), column = i % (D / 4) * 4;
+    threadgroup const float* from = outputs + row * (D + prefill_row_padding) + column;
+    *(device float4*)(to + row * stride + column) = *(threadgroup const float4*)from * inverse[row];
+  }
+}
+
 // Scores and factors alternate between two places, which saves a barrier a tile: whoever writes one of them has
 // passed a barrier that all reach only after they have read it.
 template <short D, typename T>
-kernel void prefill_flash(constant prefill_flash_args& args [[buffer(0)]],
+kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
                           device const float* q [[buffer(1)]],
                           device const T* k [[buffer(2)]],
                           device const T* v [[buffer(3)]],
@@ -136,15 +147,14 @@ kernel void prefill_flash(constant prefill_flash_args& args [[buffer(0)]],
                           ushort tiisg [[thread_index_in_simdgroup]],
                           ushort sgitg [[simdgroup_index_in_threadgroup]]) {
   constexpr short SG = prefill_simdgroups, own_queries = prefill_queries / SG, own_columns = (D / 8 + SG - 1) / SG;
-  constexpr short stride = D + prefill_row_padding;
   threadgroup float* queries = scratch;  // later the outputs
-  threadgroup float* scores = queries + prefill_queries * stride;
+  threadgroup float* scores = queries + prefill_queries * (D + prefill_row_padding);
   threadgroup float* factors = scores + 2 * prefill_scores;  // on the diagonal of a matrix
   threadgroup float* stages = factors + 2 * prefill_matrix;
   threadgroup float* inverse = stages + SG * prefill_matrix;
   threadgroup T* stage = (threadgroup T*)(stages + sgitg * prefill_matrix);
 
-  const place at = {tiitg, sgitg, tiisg};
+  const Place at = {tiitg, sgitg, tiisg};
   const int first = tgpig.x * prefill_queries, count = min(int(prefill_queries), args.tokens - first);
   const int head = tgpig.y, kv_column = head / args.heads_per_kv_head * D;
 
@@ -156,7 +166,7 @@ kernel void prefill_flash(constant prefill_flash_args& args [[buffer(0)]],
   factors[tiitg] = 0.0f;
   simdgroup_float8x8 out[own_columns];
   for (short i = 0; i < own_columns; i++) out[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-  running states[own_queries];
+  Running states[own_queries];
   for (short i = 0; i < own_queries; i++) states[i] = {masked_score, 0.0f};
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -166,7 +176,7 @@ kernel void prefill_flash(constant prefill_flash_args& args [[buffer(0)]],
     threadgroup float* tile_scores = scores + (tile & 1) * prefill_scores;
     threadgroup float* tile_factors = factors + (tile & 1) * prefill_matrix;
 
-    const kv_rows<T> keys = {k + offset, ulong(args.kv_stride), visible - row};
+    const KvRows<T> keys = {k + offset, ulong(args.kv_stride), visible - row};
     score_tile<D, T>(queries, keys, tile_scores, stage, at);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -179,24 +189,19 @@ kernel void prefill_flash(constant prefill_flash_args& args [[buffer(0)]],
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    const kv_rows<T> values = {v + offset, ulong(args.kv_stride), visible - row};
+    const KvRows<T> values = {v + offset, ulong(args.kv_stride), visible - row};
     add_tile<D, T, own_columns>(out, tile_factors, tile_scores, values, stage, at);
   }
 
-  // The queries were last read before the last tile's first barrier.
+  // The queries, whose place the outputs take, were last read before the last tile's first barrier.
   for (short i = 0; i < own_columns; i++) {
     const short column = (sgitg + SG * i) * 8;
-    if (column < D) simdgroup_store(out[i], queries + column, stride);
+    if (column < D) simdgroup_store(out[i], queries + column, D + prefill_row_padding);
   }
   for (short i = 0; i < own_queries; i++)
     if (tiisg == 0) inverse[sgitg + SG * i] = states[i].total == 0.0f ? 0.0f : 1.0f / states[i].total;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  device float* to = y + ulong(first) * args.y_stride + head * D;
-  for (int i = tiitg; i < count * D / 4; i += SG * 32) {
-    const int row = i / (D / 4), column = i % (D / 4) * 4;
-    *(device float4*)(to + ulong(row) * args.y_stride + column) =
-        *(threadgroup float4*)(queries + row * stride + column) * inverse[row];
-  }
+  store_outputs<D>(queries, inverse, y + ulong(first) * args.y_stride + head * D, args.y_stride, count, at);
 }
 
 #define PREFILL_FLASH(width)                                                                  \

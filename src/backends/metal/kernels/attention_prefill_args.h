@@ -3,7 +3,6 @@
 
 #ifndef __METAL__
 #include <cstdint>
-namespace minfer::metal {
 #endif
 
 /// Tiles of the flash kernel, and how its threadgroup memory is cut, in floats. After each row of queries and
@@ -22,7 +21,7 @@ enum {
 };
 
 /// Strides in elements. A query sees the rows 0 to its position.
-struct prefill_flash_args {
+struct PrefillFlashArgs {
   int32_t tokens;
   int32_t heads_per_kv_head;
   int32_t q_stride, y_stride;  ///< from token to token
@@ -30,15 +29,10 @@ struct prefill_flash_args {
   float scale;
 };
 
-/// The three passes over the queries first_token .. of a launch. Their scores: [query of the launch][head][n_ctx].
-struct three_pass_args {
-  int32_t first_token;
+/// The three passes; scores are [query][head][n_ctx].
+struct ThreePassArgs {
   int32_t heads, heads_per_kv_head, head_dim;
   int32_t q_stride, y_stride, kv_stride;
   int32_t n_ctx;
   float scale;
 };
-
-#ifndef __METAL__
-}  // namespace minfer::metal
-#endif

@@ -9,14 +9,14 @@ constant constexpr int threads = 256;
 
 // scores[row] = scale * q . k[row] for the rows that the query sees: a thread takes every 256th of them.
 template <typename T>
-kernel void three_pass_scores(constant three_pass_args& args [[buffer(0)]],
+kernel void three_pass_scores(constant ThreePassArgs& args [[buffer(0)]],
                               device const float* q [[buffer(1)]],
                               device const T* k [[buffer(2)]],
                               device const int* positions [[buffer(3)]],
                               device float* scores [[buffer(4)]],
-                              uint3 tgpig [[threadgroup_position_in_grid]],  // x: query of the launch, y: head
+                              uint3 tgpig [[threadgroup_position_in_grid]],  // x: query, y: head
                               ushort tiitg [[thread_index_in_threadgroup]]) {
-  const int token = args.first_token + tgpig.x, head = tgpig.y;
+  const int token = tgpig.x, head = tgpig.y;
   const int visible = positions[token] + 1, width4 = args.head_dim / 4;
   device const float4* query = (device const float4*)(q + ulong(token) * args.q_stride + head * args.head_dim);
   device const T* keys = k + head / args.heads_per_kv_head * args.head_dim;
@@ -44,15 +44,15 @@ inline float reduce(float x, threadgroup float* partial, ushort lane, ushort sim
 }
 
 // scores = exp(scores - largest) / sum, over the rows that the query sees.
-kernel void three_pass_softmax(constant three_pass_args& args [[buffer(0)]],
+kernel void three_pass_softmax(constant ThreePassArgs& args [[buffer(0)]],
                                device const int* positions [[buffer(1)]],
                                device float* scores [[buffer(2)]],
-                               uint3 tgpig [[threadgroup_position_in_grid]],  // x: query of the launch, y: head
+                               uint3 tgpig [[threadgroup_position_in_grid]],  // x: query, y: head
                                ushort tiitg [[thread_index_in_threadgroup]],
                                ushort tiisg [[thread_index_in_simdgroup]],
                                ushort sgitg [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[threads / 32];
-  const int visible = positions[args.first_token + tgpig.x] + 1;
+  const int visible = positions[tgpig.x] + 1;
   device float* own = scores + (ulong(tgpig.x) * args.heads + tgpig.y) * args.n_ctx;
 
   float most = masked_score, total = 0.0f;
@@ -70,15 +70,15 @@ kernel void three_pass_softmax(constant three_pass_args& args [[buffer(0)]],
 // y = sum of scores[row] * v[row]. A thread takes four columns of every slices-th row, and the slices are added in
 // order. Threads that no slice is left for only pass the barrier.
 template <typename T>
-kernel void three_pass_sums(constant three_pass_args& args [[buffer(0)]],
+kernel void three_pass_sums(constant ThreePassArgs& args [[buffer(0)]],
                             device const float* scores [[buffer(1)]],
                             device const T* v [[buffer(2)]],
                             device const int* positions [[buffer(3)]],
                             device float* y [[buffer(4)]],
-                            uint3 tgpig [[threadgroup_position_in_grid]],  // x: query of the launch, y: head
+                            uint3 tgpig [[threadgroup_position_in_grid]],  // x: query, y: head
                             ushort tiitg [[thread_index_in_threadgroup]]) {
   threadgroup float4 sums[threads];
-  const int token = args.first_token + tgpig.x, head = tgpig.y;
+  const int token = tgpig.x, head = tgpig.y;
   const int visible = positions[token] + 1, width4 = args.head_dim / 4;
   const int slices = threads / width4, slice = tiitg / width4, column = tiitg % width4;
   device const T* values = v + head / args.heads_per_kv_head * args.head_dim;
