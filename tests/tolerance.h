@@ -112,6 +112,12 @@ inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 /// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
 /// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
 inline constexpr double metal_logits = 1e-4;
+/// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
+/// that is counted twice or left out shows from 5e-2 on.
+inline constexpr double metal_attention_f32 = 2e-4;
+
+/// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
+inline constexpr double metal_attention_f16 = 2e-3;
 
 // Templates made to harm. None of these is a measurement of speed.
 

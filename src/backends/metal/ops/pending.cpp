@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backends/metal/ops/ops.h"
 
 /// Ops whose kernels are not there yet: weak, so that the file that brings one wins. They refuse.
@@ -16,7 +18,6 @@ PENDING KernelNames gemm_kernels() { return {}; }
 PENDING KernelNames get_rows_kernels() { return {}; }
 PENDING KernelNames kv_store_kernels() { return {}; }
 PENDING KernelNames decode_attention_kernels() { return {}; }
-PENDING KernelNames prefill_attention_kernels() { return {}; }
 PENDING KernelNames classic_attention_kernels() { return {}; }
 PENDING KernelNames fused_qkv_kernels() { return {}; }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
@@ -39,10 +40,11 @@ PENDING void emit_kv_store(Encoder&, const Node& n, const KvPlace&, const Values
                            const Operand&) {
   pending(n);
 }
+PENDING int64_t visible_rows(const AttentionCall& c) {
+  return int64_t(*std::max_element(c.positions, c.positions + c.q.tokens)) + 1;
+}
 PENDING void emit_decode_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
 PENDING void emit_decode_split(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_prefill_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_prefill_three_pass(Encoder&, const AttentionCall& c) { pending(*c.node); }
 PENDING void emit_attention_classic(Encoder&, const AttentionCall& c) { pending(*c.node); }
 
 }  // namespace minfer::metal
