@@ -79,6 +79,7 @@ constexpr Variable user_variables[] = {
 };
 constexpr Variable developer_variables[] = {
     {"MINFER_GRAPH_TRACE", "1: print what becomes of each graph"},
+    {"MINFER_GRAPH_DUMP", "folder: every value of every run goes there"},
     {"MINFER_TEST_CALL_FAIL", "POINT@N: the N-th call of that point fails, to test what happens then"},
 };
 
