@@ -100,9 +100,6 @@ inline constexpr double chi_square_9 = 33.72;
 // The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other
 // rounding as above; a tighter figure would measure the device, not the kernel.
 
-/// Relative to 1 + |value|: silu and what is multiplied to it.
-inline constexpr double metal_silu = 12 * u;
-
 /// Of the largest result: a chain of `n` products in f32. Its roundings are of either sign and add up like a
 /// random walk; 4 deviations.
 inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
@@ -110,6 +107,9 @@ inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
 /// Of the largest result: the same with operands rounded to half, each product off by up to 2^-10. The
 /// published class.
 inline constexpr double metal_gemm_half = 5e-3;
+
+/// Relative to 1 + |value|: silu and what is multiplied to it.
+inline constexpr double metal_silu = 12 * u;
 
 // Templates made to harm. None of these is a measurement of speed.
 

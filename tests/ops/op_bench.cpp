@@ -99,7 +99,7 @@ void OpBench::set(const Operand& operand, const std::vector<int32_t>& data) {
 }
 
 WeightRef OpBench::weight(const std::string& name, DType type, int64_t cols, int64_t rows, uint32_t seed) {
-  std::vector<std::byte>& data = weight_bytes_.emplace_back(random_rows(type, cols, rows, seed));
+  const std::vector<std::byte>& data = weight_bytes_.emplace_back(random_rows(type, cols, rows, seed));
   weights_.push_back({name, type, cols, rows});
   backend_->add_weight({weights_.back(), data});
   return weights_.back();

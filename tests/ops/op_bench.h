@@ -32,7 +32,7 @@ class Source {
   std::mt19937 random_;
 };
 
-/// Random valid blocks of any type, row after row.
+/// Random valid blocks: `rows` rows of `cols` values, as a file holds them.
 std::vector<std::byte> random_rows(DType type, int64_t cols, int64_t rows, uint32_t seed);
 
 /// Nodes with memory, weights and KV regions on one device: what a pipeline would place, written by hand.
@@ -47,7 +47,7 @@ class OpBench {
   void set(const Operand& operand, const std::vector<float>& data);
   void set(const Operand& operand, const std::vector<int32_t>& data);
 
-  /// random_rows, registered under `name`.
+  /// Random valid blocks of any type, registered under `name`.
   WeightRef weight(const std::string& name, DType type, int64_t cols, int64_t rows, uint32_t seed);
   WeightRef vector(const std::string& name, const std::vector<float>& data);
   /// A registered weight's values, row after row.
