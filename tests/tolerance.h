@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 /// Every tolerance a test may use: its name, its formula, where it comes from. Tests never write a bare
 /// number.
 namespace minfer::tol {
@@ -95,8 +97,16 @@ inline constexpr double rope_with_table = rope + u;
 /// distribution); the seed is fixed, so a passing test stays passing.
 inline constexpr double chi_square_9 = 33.72;
 
-// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other rounding as
-// above; a tighter figure would measure the device, not the kernel.
+// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other
+// rounding as above; a tighter figure would measure the device, not the kernel.
+
+/// Of the largest result: a chain of `n` products in f32. Its roundings are of either sign and add up like a
+/// random walk; 4 deviations.
+inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
+
+/// Of the largest result: the same with operands rounded to half, each product off by up to 2^-10. The
+/// published class.
+inline constexpr double metal_gemm_half = 5e-3;
 
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;

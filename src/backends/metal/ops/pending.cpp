@@ -14,14 +14,11 @@ namespace {
 
 #define PENDING __attribute__((weak))
 PENDING KernelNames matvec_kernels() { return {}; }
-PENDING KernelNames gemm_kernels() { return {}; }
-PENDING KernelNames get_rows_kernels() { return {}; }
 PENDING KernelNames kv_store_kernels() { return {}; }
 PENDING KernelNames decode_attention_kernels() { return {}; }
 PENDING KernelNames classic_attention_kernels() { return {}; }
 PENDING KernelNames fused_qkv_kernels() { return {}; }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_get_rows(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_kv_store(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_attention(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_fused_qkv(Encoder&, const PlacedNode& p) { pending(*p.node); }
@@ -31,9 +28,6 @@ PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef
   pending(n);
 }
 PENDING void emit_matvec(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
-  pending(n);
-}
-PENDING void emit_gemm(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
   pending(n);
 }
 PENDING void emit_kv_store(Encoder&, const Node& n, const KvPlace&, const Values&, const Values&,
