@@ -85,6 +85,13 @@ class Backend {
   /// Makes the weight known under its name, without copying where the device can. Registering the same bytes
   /// twice is a no-op, other bytes under a known name Error{bad_model}.
   virtual void add_weight(const Weight& weight) = 0;
+  /// Memory that holds weights and stays mapped as long as the model, base on a page: a device may use it in place.
+  /// Called before add_weight; `longest_weight` in bytes. The CPU needs no such thing.
+  virtual void add_mapping(std::span<const std::byte> bytes, size_t longest_weight) {
+    (void)bytes, (void)longest_weight;
+  }
+  /// Every weight has been added: time for what a device does once, such as making them resident.
+  virtual void finish_weights() {}
   virtual bool has_weight(std::string_view name) const = 0;
   virtual size_t weight_bytes() const = 0;
   virtual std::unique_ptr<Buffer> allocate(size_t bytes) = 0;  ///< zero-filled

@@ -22,8 +22,8 @@ struct Values {
   int64_t elements() const { return cols * tokens; }
 };
 
-/// Kernel memory that outlives a program: all layers use it one after the other. Grows only; what it was before
-/// stays alive, because older programs point into it.
+/// Kernel memory that outlives a program: all layers use it one after the other. Grows only; what it was
+/// before stays alive, because older programs point into it.
 class Scratch {
  public:
   explicit Scratch(Device& device, std::string label) : device_(device), label_(std::move(label)) {}
@@ -38,7 +38,8 @@ class Scratch {
 };
 using ScratchPool = std::map<std::string, Scratch, std::less<>>;
 
-/// Fills in one dispatch: `encoder.dispatch(node, "add_f32").args(a).read(1, x).write(2, y).grid(groups, threads)`.
+/// Fills in one dispatch: `encoder.dispatch(node, "add_f32").args(a).read(1, x).write(2, y).grid(groups,
+/// threads)`.
 class DispatchBuilder {
  public:
   DispatchBuilder(Dispatch& dispatch, const Limits& limits) : dispatch_(dispatch), limits_(limits) {}
@@ -65,14 +66,15 @@ class DispatchBuilder {
 /// Builds a MetalProgram node by node; ops append dispatches through it.
 class Encoder {
  public:
-  Encoder(Device& device, const Settings& settings, const WeightRegistry& weights, ScratchPool& scratch,
+  Encoder(Device& on, const Settings& from_environment, const WeightRegistry& weights, ScratchPool& scratch,
           MetalProgram& program)
-      : device(device), settings(settings), program_(program), weights_(weights), scratch_(scratch) {}
+      : device(on), settings(from_environment), program_(program), weights_(weights), scratch_(scratch) {}
 
   Device& device;
   const Settings& settings;
 
-  /// A matrix or table. Throws Error{bad_model} naming node and weight if it is unknown or has another shape or type.
+  /// A matrix or table. Throws Error{bad_model} naming node and weight if it is unknown or has another shape
+  /// or type.
   Span weight(const Node& node, const WeightRef& ref) const;
   /// A vector of exactly `length` f32 values.
   Span vector(const Node& node, const WeightRef& ref, int64_t length) const;
@@ -84,8 +86,8 @@ class Encoder {
   using CheckKey = std::tuple<std::string, const void*, int64_t, int64_t>;
   void check(CheckKey key, std::function<void()> check);
   Scratch& scratch(std::string_view name);
-  /// Host view of an i32 input. Refuses indices that this program itself computes: checks and preparations read them
-  /// before any dispatch runs.
+  /// Host view of an i32 input. Refuses indices that this program itself computes: checks and preparations
+  /// read them before any dispatch runs.
   const int32_t* indices(const Node& node, const Operand& operand, int64_t count) const;
 
   void finish();

@@ -5,8 +5,8 @@
 
 namespace minfer {
 
-/// An Apple GPU, or on Linux the software Metal device: every op but those that `supports` names, every weight type,
-/// KV in f32, f16 and q8_0. Throws Error{unsupported} if there is no device.
+/// An Apple GPU, or on Linux the software Metal device: every op but those that `supports` names, every
+/// weight type, KV in f32, f16 and q8_0. Throws Error{unsupported} if there is no device.
 std::unique_ptr<Backend> make_metal_backend();
 
 }  // namespace minfer

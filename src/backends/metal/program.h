@@ -55,8 +55,8 @@ enum class BarrierMode {
 /// read. A skippable dispatch counts as if it ran.
 void plan_barriers(std::deque<Dispatch>& dispatches, BarrierMode mode);
 
-/// A split as Metal replays it: checks of the data, then preparations, then the dispatches in order in one command
-/// buffer.
+/// A split as Metal replays it: checks of the data, then preparations, then the dispatches in order in one
+/// command buffer.
 class MetalProgram final : public Program {
  public:
   std::vector<std::function<void()>> checks;    ///< throw Error{bad_request}; change nothing

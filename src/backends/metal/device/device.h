@@ -26,12 +26,12 @@ struct Span {
 
 /// What the device says of itself; guards compare with these, never with remembered numbers.
 struct Limits {
-  std::string name;                ///< "Apple M4 Pro"
-  int family = 0;                  ///< 7 for MTLGPUFamilyApple7 and so on
-  size_t threadgroup_memory = 0;   ///< bytes of one threadgroup
+  std::string name;               ///< "Apple M4 Pro"
+  int family = 0;                 ///< 7 for MTLGPUFamilyApple7 and so on
+  size_t threadgroup_memory = 0;  ///< bytes of one threadgroup
   size_t threads_per_group = 0;
-  size_t buffer_bytes = 0;         ///< longest buffer
-  size_t working_set = 0;          ///< bytes that stay resident at best; 0: not reported
+  size_t buffer_bytes = 0;  ///< longest buffer
+  size_t working_set = 0;   ///< bytes that stay resident at best; 0: not reported
   bool unified_memory = false;
 };
 
@@ -73,12 +73,11 @@ class Device {
  private:
   Device();
   void read_limits();
-  void load_library();
 
   Ref<MTL::Device> device_;
   Ref<MTL::CommandQueue> queue_;
-  Ref<MTL::Library> library_;
-  std::vector<std::string> kernels_;  ///< the library's, sorted
+  std::vector<Ref<MTL::Library>> libraries_;
+  std::map<std::string, MTL::Library*, std::less<>> kernels_;  ///< by name: the library that has it
   Limits limits_;
   using Key = std::pair<std::string, std::vector<Constant>>;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;

@@ -19,8 +19,8 @@ Ref<T> keep(T* object) {
   return NS::RetainPtr(object);
 }
 
-/// Objects that methods return without `new` in their name live until the pool that is open then closes. Every
-/// call into Metal happens below one, on whatever thread.
+/// Objects that methods return without `new` in their name live until the pool that is open then closes.
+/// Every call into Metal happens below one, on whatever thread.
 class AutoreleasePool {
  public:
   AutoreleasePool() : pool_(NS::AutoreleasePool::alloc()->init()) {}

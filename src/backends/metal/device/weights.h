@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,17 +11,18 @@
 
 namespace minfer::metal {
 
-/// Weights by name, as places in buffers. A mapped file becomes buffers without a copy; a weight outside any mapping
-/// is copied once.
+/// Weights by name, as places in buffers. A mapped file becomes buffers without a copy; a weight outside any
+/// mapping is copied once.
 class WeightRegistry {
  public:
   WeightRegistry(Device& device, bool copy_all) : device_(device), copy_all_(copy_all) {}
 
-  /// Memory that stays mapped as long as the model lives, base on a page: wrapped without a copy. One longer than the
-  /// device's longest buffer becomes several that overlap by `longest_weight` bytes, so that each weight lies in one.
+  /// Memory that stays mapped as long as the model lives, base on a page: wrapped without a copy. One longer
+  /// than the device's longest buffer becomes several that overlap by `longest_weight` bytes, so that each
+  /// weight lies in one.
   void add_mapping(std::span<const std::byte> bytes, size_t longest_weight);
-  /// Throws Error{bad_model} for bytes that do not fit their shape or a known name with other bytes, Error{unsupported}
-  /// for a type without kernels, Error{out_of_memory} if a copy does not fit.
+  /// Throws Error{bad_model} for bytes that do not fit their shape or a known name with other bytes,
+  /// Error{unsupported} for a type without kernels, Error{out_of_memory} if a copy does not fit.
   void add(const Weight& weight);
 
   struct Entry {

@@ -1,8 +1,8 @@
 #pragma once
 #include "backends/metal/encoder.h"
 
-/// Ops as dispatches. `encode_*` takes a placed node; `emit_*` takes resolved memory and is what the fused ops are made
-/// of too, so that a fused op computes the bits of its expansion.
+/// Ops as dispatches. `encode_*` takes a placed node; `emit_*` takes resolved memory and is what the fused
+/// ops are made of too, so that a fused op computes the bits of its expansion.
 namespace minfer::metal {
 
 /// The static refusals that need the node alone; empty if it can run. Asked by supports and by encode.
@@ -30,17 +30,18 @@ KernelNames required_kernels();  ///< all of them
 
 // elementwise.cpp
 void encode_elementwise(Encoder& encoder, const PlacedNode& placed);  ///< Add, Mul, Silu, SwiGlu
-void encode_copy(Encoder& encoder, const PlacedNode& placed);         ///< View, Reshape, Permute of whole buffers
+void encode_copy(Encoder& encoder, const PlacedNode& placed);         ///< View, Reshape
 void emit_add(Encoder& encoder, const Node& node, const Span& y, const Span& a, const Span& b, int64_t count);
 void emit_add_row(Encoder& encoder, const Node& node, const Values& y, const Span& row);  ///< y[t] += row
-void emit_swiglu(Encoder& encoder, const Node& node, const Span& y, const Span& gate, const Span& up, int64_t count);
+void emit_swiglu(Encoder& encoder, const Node& node, const Span& y, const Span& gate, const Span& up,
+                 int64_t count);
 void emit_copy(Encoder& encoder, const Node& node, const Span& to, const Span& from);
 
 // norm.cpp
 void encode_norm(Encoder& encoder, const PlacedNode& placed);  ///< RmsNorm, QkNorm
 /// Rows of `width` values, each normalised by itself; y may be x.
-void emit_norm(Encoder& encoder, const Node& node, const Values& y, const Values& x, int64_t width, const Span& gain,
-               float eps);
+void emit_norm(Encoder& encoder, const Node& node, const Values& y, const Values& x, int64_t width,
+               const Span& gain, float eps);
 
 // rope.cpp
 void encode_rope(Encoder& encoder, const PlacedNode& placed);
@@ -52,11 +53,12 @@ void emit_rope(Encoder& encoder, const Node& node, const RopeParams& rope, int64
 void encode_matmul(Encoder& encoder, const PlacedNode& placed);
 /// y = W x, y += bias, by the tier for x.tokens.
 void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Values& y, const Values& x);
-/// Up to three weights of one type and width as if their rows followed one another: one dispatch, no copy. One token;
-/// the same bits as a matmul each.
+/// Up to three weights of one type and width as if their rows followed one another: one dispatch, no copy.
+/// One token; the same bits as a matmul each.
 void emit_matvec_rows(Encoder& encoder, const Node& node, std::span<const WeightRef> weights, const Span& y,
                       const Values& x);
-void emit_matvec(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y, const Values& x);
+void emit_matvec(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y,
+                 const Values& x);
 void emit_gemm(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y, const Values& x);
 
 // get_rows.cpp
