@@ -1,6 +1,7 @@
-// Attention for every head width that is a multiple of 4 up to 256, for any number of tokens: the plain way, which the
-// faster families are told from and fall back on. One threadgroup a token and KV head, one simdgroup a query head; all
-// rows in one pass, staged in tiles for the heads that share them.
+// Attention for every head width that is a multiple of 4 up to 256, for any number of tokens: the plain way,
+// for the widths that have no kernels of their own, and what the faster families are compared with. One
+// threadgroup a token and KV head, one simdgroup a query head; all rows in one pass, staged in tiles for the
+// heads that share them.
 #include <metal_stdlib>
 using namespace metal;
 #include "attention_classic_args.h"

@@ -1,10 +1,11 @@
-// Attention of few queries over many rows. The rows of a query are shared out in chunks, so that a token fills the
-// device; each chunk leaves a record of its softmax, and decode_combine merges them.
+// Attention of few queries over many rows. The rows of a query are shared out in chunks, so that a token
+// fills the device; each chunk leaves a record of its softmax, and decode_combine merges them.
 //
-// A threadgroup works for the query heads of one KV head, a simdgroup a head. They read the same rows at about the same
-// time and find them in the core's cache, so memory is read once for all of them. (A simdgroup that kept several heads
-// in registers would read once by construction, but there would be so many fewer simdgroups: with 2 KV heads and 16
-// chunks a token has only 32, too few to hide the latency of memory on 10 to 40 cores.)
+// A threadgroup works for the query heads of one KV head, a simdgroup a head. They read the same rows at
+// about the same time and find them in the core's cache, so memory is read once for all of them. (A simdgroup
+// that kept several heads in registers would read once by construction, but there would be that many fewer
+// simdgroups: with 2 KV heads and 16 chunks a token has only 32, too few to hide the latency of memory on 10
+// to 40 cores.)
 #include <metal_stdlib>
 using namespace metal;
 #include "attention_decode_args.h"
@@ -28,7 +29,8 @@ inline HeadPlace head_place(constant DecodeAttentionArgs& args, uint3 position, 
 /// Leaves m, s and o of one chunk. Records are ordered by token, head and chunk.
 template <int lanes, int groups>
 inline void write_record(thread const SoftmaxState<lanes, groups>& state, HeadPlace place,
-                         constant DecodeAttentionArgs& args, device float2* sums, device float4* outputs, int lane) {
+                         constant DecodeAttentionArgs& args, device float2* sums, device float4* outputs,
+                         int lane) {
   if (lane >= lanes) return;  // slot 0 has the merged state
   const ulong record = (ulong(place.token) * args.n_heads + place.head) * args.chunks + place.chunk;
   for (int i = 0; i < groups; i++) outputs[record * (lanes * groups) + lane + lanes * i] = state.o[i];

@@ -1,15 +1,17 @@
 #pragma once
 // Attention of one query head over KV rows by one simdgroup, with the softmax computed as it goes.
 //
-// The simdgroup is cut into slots of `lanes` lanes. A slot takes a row at a time and keeps a softmax of its own:
-// maximum m, sum s and weighted sum o of what it has seen. A lane of it holds every `lanes`-th group of four values of q
-// and o in registers. So a score costs log2(lanes) shuffles, a row of V none, and neither needs threadgroup memory; the
-// slots are merged once, when all rows are read. Lanes of a slot read neighbouring groups, so that a load of the
-// simdgroup is whole pieces of 16 * lanes bytes (f32) from neighbouring rows.
+// The simdgroup is cut into slots of `lanes` lanes. A slot takes a row at a time and keeps a softmax of its
+// own: maximum m, sum s and weighted sum o of what it has seen. A lane of it holds every `lanes`-th group of
+// four values of q and o in registers. So a score costs log2(lanes) shuffles, a row of V none, and neither
+// needs threadgroup memory; the slots are merged once, when all rows are read. Lanes of a slot read
+// neighbouring groups, so that a load of the simdgroup is whole pieces of 16 * lanes bytes (f32) from
+// neighbouring rows.
 //
 // Scores are in units of log2: q is scaled by scale * log2(e), and exp2 is the instruction that there is.
 
-// A maximum of nothing. Finite, since fast-math forgets infinities: exp2(lowest - m) is 0 and lowest - lowest is 0.
+// A maximum of nothing. Finite, since fast-math forgets infinities: exp2(lowest - m) is 0 and lowest - lowest
+// is 0.
 constant constexpr float lowest_score = -0.5f * FLT_MAX;
 constant constexpr float log2_e = 1.44269504088896341f;
 
@@ -22,8 +24,8 @@ struct SoftmaxState {
 
 /// q, and nothing seen. A head has `width4` groups of four values; lanes beyond them hold zeros.
 template <int lanes, int groups>
-inline void start_softmax(thread SoftmaxState<lanes, groups>& state, device const float4* q, int width4, float scale,
-                          int lane) {
+inline void start_softmax(thread SoftmaxState<lanes, groups>& state, device const float4* q, int width4,
+                          float scale, int lane) {
   for (int i = 0; i < groups; i++) {
     const int group = lane % lanes + lanes * i;
     state.q[i] = group < width4 ? q[group] * (scale * log2_e) : float4(0.0f);
@@ -33,11 +35,12 @@ inline void start_softmax(thread SoftmaxState<lanes, groups>& state, device cons
   state.s = 0.0f;
 }
 
-/// Takes in `rows_a_slot` rows a slot: 32 / lanes * rows_a_slot rows from `first` on, of which those before `end` count.
-/// The others are read as row end - 1, which must exist. `keys` and `values` give four values of a row at a time.
+/// Takes in `rows_a_slot` rows a slot: 32 / lanes * rows_a_slot rows from `first` on, of which those before
+/// `end` count. The others are read as row end - 1, which must exist. `keys` and `values` give four values of
+/// a row at a time.
 template <int rows_a_slot, int lanes, int groups, class Rows>
-inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const Rows& keys, thread const Rows& values,
-                        int first, int end, int width4, int lane) {
+inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const Rows& keys,
+                        thread const Rows& values, int first, int end, int width4, int lane) {
   constexpr int slots = 32 / lanes;
   const int slot = lane / lanes, part = lane % lanes;
   float score[rows_a_slot];
@@ -105,12 +108,12 @@ struct TileRows {
 /// Rows of a tile; two tiles of them, K and V, fill 32 KiB with heads of 256.
 constant constexpr int staged_rows = 16;
 
-/// Rows [begin, end) by way of threadgroup memory: every head of the threadgroup reads what all of it staged. Every
-/// thread must come here, with the same begin and end. `tiles`: 2 * staged_rows * width4.
+/// Rows [begin, end) by way of threadgroup memory: every head of the threadgroup reads what all of it staged.
+/// Every thread must come here, with the same begin and end. `tiles`: 2 * staged_rows * width4.
 template <int lanes, int groups, class Rows>
-inline void attend_staged(thread SoftmaxState<lanes, groups>& state, thread const Rows& keys, thread const Rows& values,
-                          threadgroup float4* tiles, int begin, int end, int width4, int thread_index, int threads,
-                          int lane) {
+inline void attend_staged(thread SoftmaxState<lanes, groups>& state, thread const Rows& keys,
+                          thread const Rows& values, threadgroup float4* tiles, int begin, int end,
+                          int width4, int thread_index, int threads, int lane) {
   threadgroup float4* key_tile = tiles;
   threadgroup float4* value_tile = tiles + staged_rows * width4;
   for (int first = begin; first < end; first += staged_rows) {
@@ -122,7 +125,8 @@ inline void attend_staged(thread SoftmaxState<lanes, groups>& state, thread cons
     threadgroup_barrier(mem_flags::mem_threadgroup);
     const TileRows staged_keys{key_tile, first, width4};
     const TileRows staged_values{value_tile, first, width4};
-    attend_rows<staged_rows * lanes / 32>(state, staged_keys, staged_values, first, first + rows, width4, lane);
+    attend_rows<staged_rows * lanes / 32>(state, staged_keys, staged_values, first, first + rows, width4,
+                                          lane);
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }

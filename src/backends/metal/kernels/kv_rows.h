@@ -1,8 +1,8 @@
 #pragma once
 // The three formats of KV rows: how a kernel reads four neighbouring values of a row, and how it writes some.
 //
-// Rows are addressed in bytes. Reading relies on rows of a multiple of 4 values, which heads of attention have; storing
-// does not, and takes values without alignment.
+// Rows are addressed in bytes. Reading relies on rows of a multiple of 4 values, which heads of attention
+// have; storing does not, and takes values without alignment.
 
 struct RowsF32 {
   static inline float4 load4(device const uchar* row, int column) {
@@ -28,8 +28,8 @@ struct RowsF16 {
   }
 };
 
-// Blocks of 32 values: a half d, then 32 signed bytes q; a value is q * d, exact in a float. Blocks are 34 bytes
-// long, so nothing in them is aligned for more than two.
+// Blocks of 32 values: a half d, then 32 signed bytes q; a value is q * d, exact in a float. Blocks are 34
+// bytes long, so nothing in them is aligned for more than two.
 struct RowsQ8_0 {
   static inline float4 load4(device const uchar* row, int column) {
     device const uchar* block = row + column / 32 * 34;

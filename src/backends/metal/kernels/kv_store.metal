@@ -24,7 +24,7 @@ kernel void kv_store(constant KvStoreArgs& args [[buffer(0)]],
     if (first_column + 4 <= args.kv_dim) {
       Rows::store4(row, first_column, float4(*(device const packed_float4*)(values + first_column)));
     } else {
-      for (int column = first_column; column < args.kv_dim; column++) Rows::store(row, column, values[column]);
+      for (int i = first_column; i < args.kv_dim; i++) Rows::store(row, i, values[i]);
     }
   }
 }

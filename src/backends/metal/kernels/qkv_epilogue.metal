@@ -1,5 +1,6 @@
-// What follows the q, k and v matmuls of one token, in one pass: biases or norms of q and k, rope of q and k, and the
-// rows of k and v in their cell. The arithmetic is that of the separate kernels, by the same inline functions.
+// What follows the q, k and v matmuls of one token, in one pass: biases or norms of q and k, rope of q and k,
+// and the rows of k and v in their cell. The arithmetic is that of the separate kernels, by the same
+// functions.
 #include <metal_stdlib>
 using namespace metal;
 #include "kv_rows.h"
@@ -13,8 +14,8 @@ constant constexpr int most_heads_a_threadgroup = 8;
 
 /// Stores values [column, column + count) of a row; every thread of the threadgroup comes here.
 template <class Rows>
-inline void store_columns(device uchar* row, int column, threadgroup const float* values, int count, int thread_index,
-                          int threads) {
+inline void store_columns(device uchar* row, int column, threadgroup const float* values, int count,
+                          int thread_index, int threads) {
   for (int i = thread_index; i < count; i += threads) Rows::store(row, column + i, values[i]);
 }
 template <>
@@ -26,8 +27,8 @@ inline void store_columns<RowsQ8_0>(device uchar* row, int column, threadgroup c
   }
 }
 
-// y: q, k and v one after the other. Grid: threadgroups of q's heads, then of k's, then of v's. Threadgroup memory: the
-// heads' values.
+// y: q, k and v one after the other. Grid: threadgroups of q's heads, then of k's, then of v's. Threadgroup
+// memory: the heads' values.
 template <class Rows>
 kernel [[max_total_threads_per_threadgroup(256)]] void qkv_epilogue(
     constant QkvEpilogueArgs& args [[buffer(0)]],
@@ -49,7 +50,8 @@ kernel [[max_total_threads_per_threadgroup(256)]] void qkv_epilogue(
     ushort simdgroups [[simdgroups_per_threadgroup]]) {
   threadgroup float scales[most_heads_a_threadgroup];
   const int width = args.head_dim, at_once = args.heads_a_threadgroup;
-  const int q_groups = (args.n_heads + at_once - 1) / at_once, kv_groups = (args.n_kv_heads + at_once - 1) / at_once;
+  const int q_groups = (args.n_heads + at_once - 1) / at_once;
+  const int kv_groups = (args.n_kv_heads + at_once - 1) / at_once;
 
   // part 0 is q, 1 k, 2 v.
   const int group = position, part = group < q_groups ? 0 : group < q_groups + kv_groups ? 1 : 2;
@@ -81,7 +83,8 @@ kernel [[max_total_threads_per_threadgroup(256)]] void qkv_epilogue(
     for (int i = thread_index; i < heads * pairs; i += threads) {
       const int pair = i % pairs, head = i / pairs * width;
       const int2 places = head + rope_places(pair, width, args.interleaved != 0);
-      const float2 turned = rope_rotate(values[places.x], values[places.y], rope_turn(positions[0], frequencies[pair]));
+      const float2 turn = rope_turn(positions[0], frequencies[pair]);
+      const float2 turned = rope_rotate(values[places.x], values[places.y], turn);
       values[places.x] = turned.x;
       values[places.y] = turned.y;
     }

@@ -3,7 +3,8 @@
 #include <cstdint>
 #endif
 
-/// What follows the q, k and v matmuls of one token; a threadgroup takes neighbouring heads of one of the three.
+/// What follows the q, k and v matmuls of one token; a threadgroup takes neighbouring heads of one of the
+/// three.
 struct QkvEpilogueArgs {
   int32_t head_dim, n_heads, n_kv_heads;
   int32_t heads_a_threadgroup;  ///< whole blocks of 32 values where rows are packed

@@ -1,6 +1,7 @@
 #pragma once
-// The one quantiser of packed KV rows, as kernels see it. Its bytes are those of quantise_row_q8_0 on the host for all
-// finite values, so both divisions are correctly rounded ones: fast-math would replace them by reciprocals.
+// The one quantiser of packed KV rows, as kernels see it. Its bytes are those of quantise_row_q8_0 on the
+// host for all finite values, so both divisions are correctly rounded ones: fast-math would replace them by
+// reciprocals.
 
 // Below it 127 / amax overflows.
 constant constexpr float q8_0_least_amax = 3.73215e-37f;

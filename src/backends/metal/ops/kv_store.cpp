@@ -9,8 +9,8 @@
 namespace minfer::metal {
 namespace {
 
-constexpr int64_t threads_a_group = 64;
-constexpr int64_t blocks_a_group = 4;  ///< of q8_0, a simdgroup each
+constexpr int64_t threads_a_group = 64;  ///< four columns each
+constexpr int64_t blocks_a_group = 4;    ///< of q8_0, a simdgroup each
 
 size_t groups(int64_t count, int64_t a_group) { return size_t((count + a_group - 1) / a_group); }
 
@@ -23,22 +23,6 @@ bool names_a_cell_twice(const int32_t* cells, int64_t tokens) {
 
 KernelNames kv_store_kernels() { return {"kv_store_f32", "kv_store_f16", "kv_store_q8_0"}; }
 
-KvPlace kv_place(const PlacedNode& placed, int64_t kv_dim, KvFormat format) {
-  const Node& node = *placed.node;
-  if (placed.kv.k == nullptr || placed.kv.v == nullptr) {
-    refuse(node, ErrorCode::unsupported, "its layer has no KV regions on this device");
-  }
-  const size_t bytes = kv_row_bytes(format, kv_dim);
-  const size_t needed = bytes * size_t(placed.n_ctx);
-  if (placed.kv.k->bytes() < needed || placed.kv.v->bytes() < needed) {
-    refuse(node, ErrorCode::unsupported,
-           fmt::format("its KV regions have {} and {} bytes, expected {} cells of {}", placed.kv.k->bytes(),
-                       placed.kv.v->bytes(), placed.n_ctx, bytes));
-  }
-  const auto region = [&](Buffer* buffer) { return span_of_buffer(node, *buffer).part(0, needed); };
-  return {region(placed.kv.k), region(placed.kv.v), kv_dim, format, bytes, placed.n_ctx};
-}
-
 void emit_kv_store(Encoder& encoder, const Node& node, const KvPlace& kv, const Values& k, const Values& v,
                    const Operand& cells) {
   const int64_t tokens = k.tokens;
@@ -46,21 +30,20 @@ void emit_kv_store(Encoder& encoder, const Node& node, const KvPlace& kv, const 
   check_indices(encoder, node, "KV cell", rows, tokens, kv.n_ctx);
 
   const bool packed = kv.format == KvFormat::q8_0;
-  const KvStoreArgs args{int32_t(kv.kv_dim), int32_t(tokens), 1, uint32_t(kv.row_bytes)};
-  const Extent grid = packed ? Extent{groups(kv.kv_dim / 32, blocks_a_group), size_t(tokens), 2}
-                             : Extent{groups(kv.kv_dim, 4 * threads_a_group), size_t(tokens), 2};
+  const size_t across =
+      packed ? groups(kv.kv_dim / 32, blocks_a_group) : groups(kv.kv_dim, 4 * threads_a_group);
   const size_t threads = packed ? 32 * blocks_a_group : threads_a_group;
   Dispatch& dispatch = encoder.dispatch(node, fmt::format("kv_store_{}", name(kv.format)))
-                           .args(args)
+                           .args(KvStoreArgs{int32_t(kv.kv_dim), int32_t(tokens), 1, uint32_t(kv.row_bytes)})
                            .read(1, k.span)
                            .read(2, v.span)
                            .read(3, span_of(node, cells))
                            .write(4, kv.k)
                            .write(5, kv.v)
-                           .grid(grid, {threads, 1, 1})
+                           .grid({across, size_t(tokens), 2}, {threads})
                            .done();
   if (tokens == 1) return;
-  // Threads of one cell would race. As everywhere, the later token wins: one thread takes all tokens in order.
+  // Two threads of one cell would race. The later token wins, as everywhere: one thread takes them in order.
   encoder.prepare([&dispatch, rows, tokens] {
     const bool twice = names_a_cell_twice(rows, tokens);
     dispatch.args<KvStoreArgs>().tokens_a_thread = twice ? int32_t(tokens) : 1;
