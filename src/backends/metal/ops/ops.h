@@ -48,6 +48,8 @@ void encode_rope(Encoder& encoder, const PlacedNode& placed);
 /// `positions`: i32 [tokens]. y may be x.
 void emit_rope(Encoder& encoder, const Node& node, const RopeParams& rope, int64_t head_dim, const Values& y,
                const Values& x, const Span& positions);
+/// How far a position turns each pair of a head: RopeFrequency [head_dim / 2], what kernels/rope.h's rope_turn reads.
+Span rope_frequencies(Encoder& encoder, const Node& node, const RopeParams& rope, int64_t head_dim);
 
 // matmul.cpp: which of the tiers; matvec.cpp and gemm.cpp
 void encode_matmul(Encoder& encoder, const PlacedNode& placed);
