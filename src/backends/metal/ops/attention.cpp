@@ -11,6 +11,15 @@ int64_t visible_rows(const AttentionCall& call) {
   return int64_t(*std::max_element(call.positions, call.positions + call.q.tokens)) + 1;
 }
 
+namespace {
+
+/// The same attention over an f32 copy of its packed rows.
+AttentionCall unpacked(Encoder& encoder, AttentionCall call) {
+  call.kv = emit_kv_unpack(encoder, call);
+  call.op.format = KvFormat::f32;
+  return call;
+}
+
 void emit_attention(Encoder& encoder, const AttentionCall& call) {
   switch (attention_route(call.q.tokens, call.op.head_dim, call.op.format, encoder.settings)) {
     case AttentionRoute::decode_flash:
@@ -29,6 +38,8 @@ void emit_attention(Encoder& encoder, const AttentionCall& call) {
       return emit_prefill_flash(encoder, unpacked(encoder, call));
   }
 }
+
+}  // namespace
 
 void encode_attention(Encoder& encoder, const PlacedNode& placed) {
   const Node& node = *placed.node;

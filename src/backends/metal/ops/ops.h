@@ -96,6 +96,8 @@ struct AttentionCall {
 };
 /// Visible rows at this replay: the largest position + 1.
 int64_t visible_rows(const AttentionCall& call);
+/// An f32 copy of packed regions in scratch, row i that of cell i, as far as each replay's queries see.
+KvPlace emit_kv_unpack(Encoder& encoder, const AttentionCall& call);
 void emit_decode_flash(Encoder& encoder, const AttentionCall& call);
 void emit_decode_split(Encoder& encoder, const AttentionCall& call);
 void emit_prefill_flash(Encoder& encoder, const AttentionCall& call);

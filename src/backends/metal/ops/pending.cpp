@@ -16,18 +16,11 @@ PENDING KernelNames rope_kernels() { return {}; }
 PENDING KernelNames matvec_kernels() { return {}; }
 PENDING KernelNames gemm_kernels() { return {}; }
 PENDING KernelNames get_rows_kernels() { return {}; }
-PENDING KernelNames kv_store_kernels() { return {}; }
-PENDING KernelNames decode_attention_kernels() { return {}; }
 PENDING KernelNames prefill_attention_kernels() { return {}; }
-PENDING KernelNames classic_attention_kernels() { return {}; }
-PENDING KernelNames fused_qkv_kernels() { return {}; }
 PENDING void encode_norm(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_rope(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_get_rows(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_kv_store(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_attention(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_fused_qkv(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_fused_ffn(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void emit_norm(Encoder&, const Node& n, const Values&, const Values&, int64_t, const Span&, float) {
   pending(n);
@@ -47,14 +40,8 @@ PENDING void emit_matvec(Encoder&, const Node& n, const WeightRef&, const Values
 PENDING void emit_gemm(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
   pending(n);
 }
-PENDING void emit_kv_store(Encoder&, const Node& n, const KvPlace&, const Values&, const Values&,
-                           const Operand&) {
-  pending(n);
-}
-PENDING void emit_decode_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_decode_split(Encoder&, const AttentionCall& c) { pending(*c.node); }
 PENDING void emit_prefill_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
 PENDING void emit_prefill_three_pass(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_attention_classic(Encoder&, const AttentionCall& c) { pending(*c.node); }
+PENDING KvPlace emit_kv_unpack(Encoder&, const AttentionCall& c) { pending(*c.node); }
 
 }  // namespace minfer::metal
