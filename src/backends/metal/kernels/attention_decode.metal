@@ -67,7 +67,7 @@ kernel [[max_total_threads_per_threadgroup(256)]] void decode_flash(
 }
 
 #define DECODE_FLASH(format, rows, width, lanes)                                   \
-  template [[host_name("decode_flash_" #format "_d" #width)]] kernel               \
+  template [[host_name("decode_flash_" #format "_hd" #width)]] kernel               \
       decltype(decode_flash<rows, lanes, width / 4 / lanes>)                       \
           decode_flash<rows, lanes, width / 4 / lanes>;
 #define DECODE_FLASH_WIDTHS(format, rows) \
@@ -111,7 +111,7 @@ kernel [[max_total_threads_per_threadgroup(256)]] void decode_split(
 }
 
 #define DECODE_SPLIT(format, rows, width, lanes)                                   \
-  template [[host_name("decode_split_" #format "_d" #width)]] kernel               \
+  template [[host_name("decode_split_" #format "_hd" #width)]] kernel               \
       decltype(decode_split<rows, lanes, width / 4 / lanes>)                       \
           decode_split<rows, lanes, width / 4 / lanes>;
 #define DECODE_SPLIT_WIDTHS(format, rows) \

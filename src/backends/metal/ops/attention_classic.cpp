@@ -27,7 +27,7 @@ void emit_attention_classic(Encoder& encoder, const AttentionCall& call) {
       .read(4, call.positions_span)
       .write(5, call.y.span)
       .threadgroup_memory(2 * staged_rows * size_t(call.op.head_dim) * sizeof(float))
-      .grid({size_t(call.q.tokens), heads.threadgroups}, {32, heads.heads_a_threadgroup});
+      .grid({size_t(call.q.tokens), heads.threadgroups}, {32 * heads.heads_a_threadgroup});
 }
 
 }  // namespace minfer::metal

@@ -56,7 +56,7 @@ Dispatch& emit_records(Encoder& encoder, const AttentionCall& call, std::string_
                        const Records& records, size_t threadgroup_bytes) {
   const HeadGroups heads = head_groups(call);
   return encoder
-      .dispatch(*call.node, fmt::format("{}_{}_d{}", kernel, name(call.op.format), call.op.head_dim))
+      .dispatch(*call.node, fmt::format("{}_{}_hd{}", kernel, name(call.op.format), call.op.head_dim))
       .args(args_for(call, heads))
       .read(1, call.q.span)
       .read(2, call.kv.k)
@@ -65,7 +65,7 @@ Dispatch& emit_records(Encoder& encoder, const AttentionCall& call, std::string_
       .write(5, records.sums)
       .write(6, records.outputs)
       .threadgroup_memory(threadgroup_bytes)
-      .grid({size_t(call.q.tokens), heads.threadgroups, 1}, {32, heads.heads_a_threadgroup})
+      .grid({size_t(call.q.tokens), heads.threadgroups, 1}, {32 * heads.heads_a_threadgroup})
       .done();
 }
 
@@ -100,9 +100,9 @@ KernelNames decode_attention_kernels() {
   KernelNames names = {"decode_combine"};
   for (const int width : {64, 80, 96, 128, 256}) {
     for (const char* format : {"f32", "f16", "q8_0"})
-      names.push_back(fmt::format("decode_flash_{}_d{}", format, width));
+      names.push_back(fmt::format("decode_flash_{}_hd{}", format, width));
     for (const char* format : {"f32", "f16"})
-      names.push_back(fmt::format("decode_split_{}_d{}", format, width));
+      names.push_back(fmt::format("decode_split_{}_hd{}", format, width));
   }
   return names;
 }
