@@ -105,6 +105,14 @@ inline constexpr double metal_silu = 12 * u;
 /// scores of up to 96 rounded in f32 move a weight by 96 * 8u * 2, its exponential by a few ulp of as much again.
 inline constexpr double metal_attention = 2e-4;
 
+/// Relative: a thread adds the squares of every 1024th value four at a time, then 2 + 5 + 5 halvings, and one tail
+/// value; half of that through the root; then the quotient and the root (4 ulp each, of 2u), +eps and two products.
+constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4 + 4) + 3) * u; }
+
+/// Absolute, for a pair of length 1: cos and sin within 4 ulp (of u each, below 1), the angle's own rounding (below pi),
+/// a product and an fma.
+inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
+
 // Templates made to harm. None of these is a measurement of speed.
 
 /// Processor seconds: the limits end a rendering after about half a second here, so this is reached only

@@ -65,6 +65,7 @@ constexpr Variable user_variables[] = {
     {"HOME", "the cache is in .cache/minfer there, on macOS in Library/Caches/minfer"},
     {"MINFER_CACHE_TYPE", "f32, f16 or q8_0: format of the KV cache where --kv does not say"},
     {"MINFER_ISA", "scalar, avx2, avx512 or neon: these CPU kernels and no others"},
+    {"MINFER_GPU_LAYERS", "a number of blocks or auto: what --gpu-layers says where it is absent"},
     {"MINFER_GPU_MEM", "MiB that a device may use, instead of what it reports"},
     {"HF_TOKEN", "sent to the model hub, and to no other host, when fetching hf: sources"},
     {"HF_ENDPOINT", "another address for hf: sources"},
@@ -79,6 +80,7 @@ constexpr Variable user_variables[] = {
 };
 constexpr Variable developer_variables[] = {
     {"MINFER_GRAPH_TRACE", "1: print what becomes of each graph"},
+    {"MINFER_GRAPH_DUMP", "folder: every value of every run goes there"},
     {"MINFER_TEST_CALL_FAIL", "POINT@N: the N-th call of that point fails, to test what happens then"},
 };
 

@@ -11,24 +11,12 @@ namespace {
 }  // namespace
 
 #define PENDING __attribute__((weak))
-PENDING KernelNames norm_kernels() { return {}; }
-PENDING KernelNames rope_kernels() { return {}; }
 PENDING KernelNames matvec_kernels() { return {}; }
 PENDING KernelNames gemm_kernels() { return {}; }
 PENDING KernelNames get_rows_kernels() { return {}; }
 PENDING KernelNames prefill_attention_kernels() { return {}; }
-PENDING void encode_norm(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_rope(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_get_rows(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_fused_ffn(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void emit_norm(Encoder&, const Node& n, const Values&, const Values&, int64_t, const Span&, float) {
-  pending(n);
-}
-PENDING void emit_rope(Encoder&, const Node& n, const RopeParams&, int64_t, const Values&, const Values&,
-                       const Span&) {
-  pending(n);
-}
 PENDING void emit_matmul(Encoder&, const Node& n, const MatMul&, const Values&, const Values&) { pending(n); }
 PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef>, const Span&,
                               const Values&) {
