@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "backends/metal/ops/ops.h"
 
 /// Ops whose kernels are not there yet: weak, so that the file that brings one wins. They refuse.
@@ -14,14 +12,7 @@ namespace {
 
 #define PENDING __attribute__((weak))
 PENDING KernelNames matvec_kernels() { return {}; }
-PENDING KernelNames kv_store_kernels() { return {}; }
-PENDING KernelNames decode_attention_kernels() { return {}; }
-PENDING KernelNames classic_attention_kernels() { return {}; }
-PENDING KernelNames fused_qkv_kernels() { return {}; }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_kv_store(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_attention(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_fused_qkv(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void emit_matmul(Encoder&, const Node& n, const MatMul&, const Values&, const Values&) { pending(n); }
 PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef>, const Span&,
                               const Values&) {
@@ -30,15 +21,5 @@ PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef
 PENDING void emit_matvec(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
   pending(n);
 }
-PENDING void emit_kv_store(Encoder&, const Node& n, const KvPlace&, const Values&, const Values&,
-                           const Operand&) {
-  pending(n);
-}
-PENDING int64_t visible_rows(const AttentionCall& c) {
-  return int64_t(*std::max_element(c.positions, c.positions + c.q.tokens)) + 1;
-}
-PENDING void emit_decode_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_decode_split(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_attention_classic(Encoder&, const AttentionCall& c) { pending(*c.node); }
 
 }  // namespace minfer::metal
