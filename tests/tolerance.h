@@ -101,6 +101,17 @@ inline constexpr double chi_square_9 = 33.72;
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
+/// Per unit of the largest result: what any of its kernels may differ from the CPU's float ones.
+inline constexpr double metal_largest = 1e-4;
+
+/// Absolute, for a matrix-vector product of `cols` values; `magnitude`: the row's largest |weight| times the sum of
+/// |activation|. On the way of a term: a lane's chain of fma over a 32nd of the row, rounded up to its share of a block;
+/// five halvings between lanes and as many between simdgroups; a scale and its product. A weight's parts (quant and
+/// offset or minimum, which are added up apart) are together up to three times as large as the weight.
+constexpr double metal_matvec(double cols, double magnitude) {
+  return (cols / 32 + 32 + 5 + 5 + 4) * u * 3 * magnitude;
+}
+
 // Templates made to harm. None of these is a measurement of speed.
 
 /// Processor seconds: the limits end a rendering after about half a second here, so this is reached only

@@ -13,7 +13,6 @@ namespace {
 #define PENDING __attribute__((weak))
 PENDING KernelNames norm_kernels() { return {}; }
 PENDING KernelNames rope_kernels() { return {}; }
-PENDING KernelNames matvec_kernels() { return {}; }
 PENDING KernelNames gemm_kernels() { return {}; }
 PENDING KernelNames get_rows_kernels() { return {}; }
 PENDING KernelNames kv_store_kernels() { return {}; }
@@ -23,7 +22,6 @@ PENDING KernelNames classic_attention_kernels() { return {}; }
 PENDING KernelNames fused_qkv_kernels() { return {}; }
 PENDING void encode_norm(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_rope(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_get_rows(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_kv_store(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void encode_attention(Encoder&, const PlacedNode& p) { pending(*p.node); }
@@ -34,14 +32,6 @@ PENDING void emit_norm(Encoder&, const Node& n, const Values&, const Values&, in
 }
 PENDING void emit_rope(Encoder&, const Node& n, const RopeParams&, int64_t, const Values&, const Values&,
                        const Span&) {
-  pending(n);
-}
-PENDING void emit_matmul(Encoder&, const Node& n, const MatMul&, const Values&, const Values&) { pending(n); }
-PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef>, const Span&,
-                              const Values&) {
-  pending(n);
-}
-PENDING void emit_matvec(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
   pending(n);
 }
 PENDING void emit_gemm(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
