@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 /// Every tolerance a test may use: its name, its formula, where it comes from. Tests never write a bare
 /// number.
 namespace minfer::tol {
@@ -95,8 +97,16 @@ inline constexpr double rope_with_table = rope + u;
 /// distribution); the seed is fixed, so a passing test stays passing.
 inline constexpr double chi_square_9 = 33.72;
 
-// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other rounding as
-// above; a tighter figure would measure the device, not the kernel.
+// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other
+// rounding as above; a tighter figure would measure the device, not the kernel.
+
+/// Of the largest result: a chain of `n` products in f32. Its roundings are of either sign and add up like a
+/// random walk; 4 deviations.
+inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
+
+/// Of the largest result: the same with operands rounded to half, each product off by up to 2^-10. The
+/// published class.
+inline constexpr double metal_gemm_half = 5e-3;
 
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
@@ -112,6 +122,16 @@ constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4
 /// Absolute, for a pair of length 1: cos and sin within 4 ulp (of u each, below 1), the angle's own rounding (below pi),
 /// a product and an fma.
 inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
+
+/// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
+/// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
+inline constexpr double metal_logits = 1e-4;
+/// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
+/// that is counted twice or left out shows from 5e-2 on.
+inline constexpr double metal_attention_f32 = 2e-4;
+
+/// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
+inline constexpr double metal_attention_f16 = 2e-3;
 
 // Templates made to harm. None of these is a measurement of speed.
 

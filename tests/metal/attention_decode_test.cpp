@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "metal/attention_scene.h"
+#include "metal/decode_scene.h"
 #include "metal/emit_bench.h"
 #include "metal/metal_device.h"
 #include "tolerance.h"

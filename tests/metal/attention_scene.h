@@ -1,38 +1,81 @@
 #pragma once
-#include <cmath>
 #include <functional>
 #include <vector>
 
 #include "backends/metal/ops/ops.h"
-#include "graph/kv_format.h"
+#include "metal/metal_device.h"
 
+/// Attention alone on the device: queries, keys and values from a formula or at random, no graph around them.
 namespace minfer::test {
 
-struct AttentionShape {
-  int64_t n_heads, n_kv_heads, head_dim;
-  int64_t width() const { return n_heads * head_dim; }
-  int64_t kv_dim() const { return n_kv_heads * head_dim; }
+struct Heads {
+  int64_t heads, kv_heads, width;
+  int64_t q_dim() const { return heads * width; }
+  int64_t kv_dim() const { return kv_heads * width; }
+  float scale() const { return float(1.0 / std::sqrt(double(width))); }
 };
 
-/// Queries over rows of a region, as waves: q = 3 sin(1.7 i), k = 2 cos(0.9 i), v = 1.5 sin(0.4 i). The last
-/// query sees all rows, each one before it a row less. Rows lie in the region as the host's own converters
-/// write them, and cells that no query sees hold what would spoil a sum.
-struct AttentionScene {
-  AttentionShape shape;
-  int64_t tokens, rows, n_ctx;
-  KvFormat format;
-  std::vector<float> q, k, v;
+/// Positions first .. first + tokens - 1.
+std::vector<int32_t> positions_from(int64_t first, int64_t tokens);
+/// The last `tokens` positions of `rows` rows.
+inline std::vector<int32_t> last_positions(int64_t tokens, int64_t rows) {
+  return positions_from(rows - tokens, tokens);
+}
+
+/// What is attended to: `rows` rows of keys and values, and a query for each position.
+struct AttentionInputs {
+  Heads heads;
   std::vector<int32_t> positions;
+  std::vector<float> q, k, v;
+  int64_t tokens() const { return int64_t(positions.size()); }
+  int64_t rows() const { return int64_t(k.size()) / heads.kv_dim(); }
 
-  AttentionScene(AttentionShape s, KvFormat f, int64_t n_tokens, int64_t n_rows, int64_t spare = 3);
-  float scale() const { return float(1.0 / std::sqrt(double(shape.head_dim))); }
-  std::vector<std::byte> region(const std::vector<float>& rows_of) const;
-
-  using Emit = std::function<void(metal::Encoder&, const metal::AttentionCall&)>;
-  /// The result of one family's dispatches. `chunks` 0: its own choice.
-  std::vector<float> run(const Emit& emit, int chunks = 0) const;
-  /// The largest difference to a calculation in double over the rows as stored; NaN counts as infinite.
-  double worst(const std::vector<float>& y) const;
+  /// q = 3 sin(1.7 i), k = 2 cos(0.9 i), v = 1.5 sin(0.4 i).
+  static AttentionInputs waves(const Heads& heads, std::vector<int32_t> positions, int64_t rows);
+  static AttentionInputs random(const Heads& heads, std::vector<int32_t> positions, int64_t rows);
+  /// The queries first .. first + count - 1 over the same rows.
+  AttentionInputs part(int64_t first, int64_t count) const;
 };
+
+/// A row as a region of the format gives it back.
+std::vector<float> as_stored(KvFormat format, std::vector<float> rows);
+
+/// The same in double, over rows as the format stores them.
+std::vector<double> attention_in_double(const AttentionInputs& inputs, KvFormat format);
+/// Infinity if any value is no number.
+double worst_difference(const std::vector<float>& found, const std::vector<double>& right);
+
+/// Puts the inputs on the device and runs what `emit` encodes.
+///
+/// The region has cells beyond the rows, full of NaN, and under the checker unwritten: whoever reads them is
+/// found out.
+class AttentionRun {
+ public:
+  using Emit = std::function<void(metal::Encoder&, const metal::AttentionCall&)>;
+  AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx = 0);
+  std::vector<float> outputs();
+  /// Runs it again with other positions of the same number.
+  std::vector<float> outputs_at(const std::vector<int32_t>& positions);
+  const metal::MetalProgram& program() const { return program_; }
+
+ private:
+  metal::Span upload(const void* data, size_t bytes);
+  metal::Span region(KvFormat format, const std::vector<float>& rows, int64_t n_ctx);
+
+  std::shared_ptr<metal::Device> device_;
+  metal::Settings settings_;
+  metal::WeightRegistry weights_;
+  metal::ScratchPool scratch_;
+  metal::MetalProgram program_;
+  std::vector<metal::Ref<MTL::Buffer>> buffers_;
+  Heads heads_;
+  Node node_;
+  metal::Span positions_, y_;
+};
+
+inline std::vector<float> run_attention(const AttentionInputs& inputs, KvFormat format,
+                                        const AttentionRun::Emit& emit) {
+  return AttentionRun(inputs, format, emit).outputs();
+}
 
 }  // namespace minfer::test

@@ -12,11 +12,7 @@ namespace {
 
 #define PENDING __attribute__((weak))
 PENDING KernelNames matvec_kernels() { return {}; }
-PENDING KernelNames gemm_kernels() { return {}; }
-PENDING KernelNames get_rows_kernels() { return {}; }
-PENDING KernelNames prefill_attention_kernels() { return {}; }
 PENDING void encode_matmul(Encoder&, const PlacedNode& p) { pending(*p.node); }
-PENDING void encode_get_rows(Encoder&, const PlacedNode& p) { pending(*p.node); }
 PENDING void emit_matmul(Encoder&, const Node& n, const MatMul&, const Values&, const Values&) { pending(n); }
 PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef>, const Span&,
                               const Values&) {
@@ -25,11 +21,5 @@ PENDING void emit_matvec_rows(Encoder&, const Node& n, std::span<const WeightRef
 PENDING void emit_matvec(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
   pending(n);
 }
-PENDING void emit_gemm(Encoder&, const Node& n, const WeightRef&, const Values&, const Values&) {
-  pending(n);
-}
-PENDING void emit_prefill_flash(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING void emit_prefill_three_pass(Encoder&, const AttentionCall& c) { pending(*c.node); }
-PENDING KvPlace emit_kv_unpack(Encoder&, const AttentionCall& c) { pending(*c.node); }
 
 }  // namespace minfer::metal
