@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 /// Every tolerance a test may use: its name, its formula, where it comes from. Tests never write a bare
 /// number.
 namespace minfer::tol {
@@ -95,18 +97,51 @@ inline constexpr double rope_with_table = rope + u;
 /// distribution); the seed is fixed, so a passing test stays passing.
 inline constexpr double chi_square_9 = 33.72;
 
-// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other rounding as
-// above; a tighter figure would measure the device, not the kernel.
+// The Metal backend. Its kernels are compiled with fast-math: exp and division within 4 ulp each, other
+// rounding as above; a tighter figure would measure the device, not the kernel.
+
+/// Of the largest result: a chain of `n` products in f32. Its roundings are of either sign and add up like a
+/// random walk; 4 deviations.
+inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
+
+/// Of the largest result: the same with operands rounded to half, each product off by up to 2^-10. The
+/// published class.
+inline constexpr double metal_gemm_half = 5e-3;
 
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
+/// Absolute, for attention over waves (|q| <= 3, |k| <= 2, |v| <= 1.5, heads of up to 256) on a device with fast math:
+/// scores of up to 96 rounded in f32 move a weight by 96 * 8u * 2, its exponential by a few ulp of as much again.
+inline constexpr double metal_attention = 2e-4;
+
+/// Relative: a thread adds the squares of every 1024th value four at a time, then 2 + 5 + 5 halvings, and one tail
+/// value; half of that through the root; then the quotient and the root (4 ulp each, of 2u), +eps and two products.
+constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4 + 4) + 3) * u; }
+
+/// Absolute, for a pair of length 1: cos and sin within 4 ulp (of u each, below 1), the angle's own rounding (below pi),
+/// a product and an fma.
+inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
+
+/// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
+/// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
+inline constexpr double metal_logits = 1e-4;
 /// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
 /// that is counted twice or left out shows from 5e-2 on.
 inline constexpr double metal_attention_f32 = 2e-4;
 
 /// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
 inline constexpr double metal_attention_f16 = 2e-3;
+/// Per unit of the largest result: what any of its kernels may differ from the CPU's float ones.
+inline constexpr double metal_largest = 1e-4;
+
+/// Absolute, for a matrix-vector product of `cols` values; `magnitude`: the row's largest |weight| times the sum of
+/// |activation|. On the way of a term: a lane's chain of fma over a 32nd of the row, rounded up to its share of a block;
+/// five halvings between lanes and as many between simdgroups; a scale and its product. A weight's parts (quant and
+/// offset or minimum, which are added up apart) are together up to three times as large as the weight.
+constexpr double metal_matvec(double cols, double magnitude) {
+  return (cols / 32 + 32 + 5 + 5 + 4) * u * 3 * magnitude;
+}
 
 // Templates made to harm. None of these is a measurement of speed.
 

@@ -181,8 +181,11 @@ typedef struct minfer_session_options {
   int64_t n_ctx;         /* tokens of context; 0 (default): the trained length, at most 4096 */
   int32_t threads;       /* 0 (default): every core this process may use */
   int32_t prefill_chunk; /* tokens of one forward pass of a prompt; default 512 */
-  const char* device;    /* "auto" (default; also null) or "cpu"; one that cannot run is refused */
-  const char* kv_format; /* "f32", "f16", "q8_0"; null (default): MINFER_CACHE_TYPE, else the device's own */
+  const char* device; /* "auto" (default; also null), "cpu" or another device of this build, such as "metal";
+                       * one that cannot run is refused, only auto may choose the CPU */
+  const char* kv_format;  /* "f32", "f16", "q8_0"; null (default): MINFER_CACHE_TYPE, else the device's own */
+  const char* gpu_layers; /* how many blocks the device takes, as a number, or "auto": what fits; null
+                           * (default): MINFER_GPU_LAYERS, else all */
 } minfer_session_options;
 /* Fills in the defaults. `size`: sizeof(minfer_session_options). Any thread. */
 MINFER_API minfer_status minfer_session_options_init(minfer_session_options* options, size_t size);

@@ -150,9 +150,11 @@ function(metalsim_apple_library name includes defines)
   if(missing)
     message(STATUS "${name}: Apple's Metal compiler was not found (xcrun metal); the sources are compiled at start-up")
     set(result ${CMAKE_CURRENT_BINARY_DIR}/${name}.sources)
+    list(TRANSFORM includes REPLACE "^-I(.*)" "\\1/*.h" OUTPUT_VARIABLE header_globs)
+    file(GLOB headers CONFIGURE_DEPENDS ${header_globs})
     add_custom_target(${name} ALL
       COMMAND ${CMAKE_COMMAND} -E make_directory ${result}
-      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${sources} ${result})
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${sources} ${headers} ${result})
   else()
     set(result ${CMAKE_CURRENT_BINARY_DIR}/${name}.metallib)
     set(objects)

@@ -247,7 +247,8 @@ class Sampler(_Handle):
 
 
 class Session(_Handle):
-    """One sequence of tokens with its key/value cache; options: n_ctx, threads, prefill_chunk, device, kv_format."""
+    """One sequence of tokens with its key/value cache; options: n_ctx, threads, prefill_chunk, device, kv_format,
+    gpu_layers (a number as text, or "auto")."""
 
     _free = _lib.minfer_session_free
 

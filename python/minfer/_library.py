@@ -34,7 +34,7 @@ class ChatOptions(_Struct):
 
 class SessionOptions(_Struct):
     _fields_ = [("size", c.c_size_t), ("n_ctx", c.c_int64), ("threads", c.c_int32), ("prefill_chunk", c.c_int32),
-                ("device", c.c_char_p), ("kv_format", c.c_char_p)]
+                ("device", c.c_char_p), ("kv_format", c.c_char_p), ("gpu_layers", c.c_char_p)]
 
 
 class SessionFacts(_Struct):

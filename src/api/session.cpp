@@ -16,7 +16,8 @@ constexpr minfer_session_options default_options = {.size = sizeof(minfer_sessio
                                                     .threads = 0,
                                                     .prefill_chunk = 512,
                                                     .device = nullptr,
-                                                    .kv_format = nullptr};
+                                                    .kv_format = nullptr,
+                                                    .gpu_layers = nullptr};
 
 SessionOptions engine_options(const minfer_session_options& given) {
   SessionOptions options;
@@ -24,6 +25,7 @@ SessionOptions engine_options(const minfer_session_options& given) {
   options.threads = given.threads;
   options.prefill_chunk = given.prefill_chunk;
   if (given.device) options.device = given.device;
+  if (given.gpu_layers) options.gpu_layers = given.gpu_layers;
   if (given.kv_format) options.kv_format = kv_format_from_name(given.kv_format);
   return options;
 }

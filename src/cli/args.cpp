@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "backends/registry.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -25,7 +26,9 @@ constexpr const char* model_help = "A GGUF file, the name or source of a cached 
 void add_device_options(CLI::App& command, SessionOptions& session) {
   command.add_option("--threads", session.threads, "CPU threads; 0: every core this process may use")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--device", session.device, "auto or cpu")->capture_default_str();
+  command.add_option("--device", session.device, device_choices())->capture_default_str();
+  command.add_option("--gpu-layers", session.gpu_layers,
+                     "First N blocks on the device, or `auto`: as many as fit; all by default");
   command.add_option_function<std::string>(
       "--kv", [&session](const std::string& name) { session.kv_format = kv_format_from_name(name); },
       "Format of the KV cache: f32, f16 or q8_0");

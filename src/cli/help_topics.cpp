@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/registry.h"
 #include "engine/sampler.h"
 
 namespace minfer::cli {
@@ -53,6 +54,25 @@ For the default model (30 layers, 3 KV heads of width 64) that is 46 kB a token 
 `minfer info FILE` shows these numbers for a file (block_count, head_count_kv, key_length).
 )";
 
+std::string devices_text() {
+  std::string text = R"(
+  --device auto      a GPU that can run the model, else the CPU; a GPU that was passed over is named with the reason
+  --device cpu       the processor
+)";
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.name != "cpu") text += fmt::format("  --device {:9} {}\n", kind.name, kind.what);
+  }
+  return text + R"(
+A device named here runs the model or refuses it: a weight whose type it has no kernel for is an error that names it.
+
+  --gpu-layers N     the first N blocks run on the device, the others on the CPU; all by default
+  --gpu-layers auto  as many as fit: their weights in three quarters of what the device may use
+
+The embedding, the last norm and the head are on the device if every block is. --explain prints what runs where, and
+why not elsewhere. The KV cache of a device is f32, or f16 for models with long KV rows, unless --kv says otherwise.
+)";
+}
+
 /// Everything that the program, the library or the Python package reads from the environment.
 struct Variable {
   const char* name;
@@ -65,6 +85,7 @@ constexpr Variable user_variables[] = {
     {"HOME", "the cache is in .cache/minfer there, on macOS in Library/Caches/minfer"},
     {"MINFER_CACHE_TYPE", "f32, f16 or q8_0: format of the KV cache where --kv does not say"},
     {"MINFER_ISA", "scalar, avx2, avx512 or neon: these CPU kernels and no others"},
+    {"MINFER_GPU_LAYERS", "a number of blocks or auto: what --gpu-layers says where it is absent"},
     {"MINFER_GPU_MEM", "MiB that a device may use, instead of what it reports"},
     {"HF_TOKEN", "sent to the model hub, and to no other host, when fetching hf: sources"},
     {"HF_ENDPOINT", "another address for hf: sources"},
@@ -77,8 +98,29 @@ constexpr Variable user_variables[] = {
     {"TERM", "dumb: no colours in `minfer chat`"},
     {"MINFER_LIBRARY", "path of libminfer for the Python package"},
 };
+constexpr Variable device_variables[] = {
+    {"MINFER_DISABLE_MPS", "1: there is no Metal device"},
+    {"MINFER_METALLIB_FILE", "another file with the Metal kernels"},
+    {"MINFER_WEIGHT_COPY", "1: weights are copied out of the file, not used where it is mapped"},
+    {"MINFER_GEMM", "0: prompts by the kernels of single tokens"},
+    {"MINFER_HALF_STAGING", "1: prompts with operands rounded to half: faster, less exact"},
+    {"MINFER_NO_FLASH", "1: no flash attention for a single token"},
+    {"MINFER_NO_SPLIT_ATTN", "1: nor the split one"},
+    {"MINFER_NO_PREFILL_FLASH", "1: no flash attention for prompts"},
+    {"MINFER_NO_MATMUL_ATTN", "1: nor the one in three passes"},
+    {"MINFER_NO_RMS_256", "1: norms by 32 threads a row"},
+    {"MINFER_ATTN_CHUNKS", "parts that attention of a single token is split into"},
+    {"MINFER_PACKED_KV_STAGE", "1: a q8_0 cache is unpacked before it is read"},
+    {"MINFER_METAL_BARRIERS", "all: every kernel waits for the one before it"},
+    {"MINFER_METAL_TIMEOUT_MS", "how long the device may take for one pass"},
+    {"MINFER_METAL_NARROW", "1: the software device is told where each value ends"},
+    {"MINFER_METAL_CAPTURE", "1: writes a capture for Apple's tools"},
+    {"MINFER_OP_PROFILE", "1: prints the time by op"},
+    {"MINFER_TRACE", "1: logs every kernel as it is encoded"},
+};
 constexpr Variable developer_variables[] = {
     {"MINFER_GRAPH_TRACE", "1: print what becomes of each graph"},
+    {"MINFER_GRAPH_DUMP", "folder: every value of every run goes there"},
     {"MINFER_TEST_CALL_FAIL", "POINT@N: the N-th call of that point fails, to test what happens then"},
 };
 
@@ -89,6 +131,7 @@ std::string environment_text() {
     for (const Variable& v : variables) text += fmt::format("  {:30} {}\n", v.name, v.meaning);
   };
   add("Settings; an option on the command line wins over its variable:", user_variables);
+  add("Of a Metal device; most switch one kernel off, to find which one is wrong:", device_variables);
   add("For those who work on minfer:", developer_variables);
   return text;
 }
@@ -131,6 +174,7 @@ const std::vector<HelpTopic>& help_topics() {
       {"start", "The first answer", start_text},
       {"sampling", "How tokens are chosen", sampling_text()},
       {"memory", "Weights, context and the KV cache", memory_text},
+      {"devices", "What runs on which device", devices_text()},
       {"environment", "Every environment variable", environment_text()},
       {"cache", "Where models come from and where they are kept", cache_text},
       {"prompts", "Prompts, conversations and control tokens", prompts_text},

@@ -4,37 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 
-#include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
-#include "base/thread_pool.h"
+#include "engine/devices.h"
 #include "graph/pipeline.h"
 
 namespace minfer {
 namespace {
 
 constexpr int64_t default_n_ctx = 4096;  // a longer cache is a choice, since it is memory
-
-/// MINFER_CACHE_TYPE, case-sensitive; unset or empty means the device's policy.
-std::optional<KvFormat> kv_format_from_environment() {
-  const char* text = std::getenv("MINFER_CACHE_TYPE");
-  if (!text || !*text) return std::nullopt;
-  return kv_format_from_name(text);
-}
-
-std::unique_ptr<Backend> make_backend(const SessionOptions& options) {
-  if (options.device != "cpu" && options.device != "auto")
-    throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", options.device),
-                "use cpu or auto");
-  if (options.threads < 0)
-    throw Error(ErrorCode::bad_request, fmt::format("{} threads", options.threads), "use 1 or more");
-  return make_cpu_backend(options.threads ? options.threads : usable_cores());
-}
 
 int64_t context_size(const Model& model, const SessionOptions& options) {
   const int64_t trained = model.hyperparams().context_length;
@@ -51,18 +33,17 @@ int64_t context_size(const Model& model, const SessionOptions& options) {
 class OneSequence final : public Session {
  public:
   OneSequence(std::shared_ptr<const Model> model, const SessionOptions& options)
-      : model_(std::move(model)), chunk_(options.prefill_chunk), backend_(make_backend(options)) {
+      : model_(std::move(model)), chunk_(options.prefill_chunk) {
     if (chunk_ < 1)
       throw Error(ErrorCode::bad_request, fmt::format("a prefill chunk of {} tokens", chunk_),
                   "use 1 or more");
     context_.n_ctx = context_size(*model_, options);
-    context_.kv_format =
-        options.kv_format ? *options.kv_format : kv_format_from_environment().value_or(KvFormat::f32);
     context_.disabled_passes = options.disabled_passes;
+    devices_ = open_devices(*model_, options, context_);
+    device_name_ = devices_.name();
     kv_row_bytes(context_.kv_format,
                  model_->hyperparams().kv_dim());  // refuses a format that cannot hold the rows
-    for (const Weight& weight : model_->weights()) backend_->add_weight(weight);
-    pipeline_ = Pipeline::create({backend_.get()},
+    pipeline_ = Pipeline::create(devices_.in_order(),
                                  [this](const GraphParams& params) { return model_->build(params); },
                                  {.explain = options.explain, .dump_dir = options.dump_dir});
   }
@@ -88,7 +69,7 @@ class OneSequence final : public Session {
   const std::vector<Token>& tokens() const override { return tokens_; }
   int64_t n_ctx() const override { return context_.n_ctx; }
   KvFormat kv_format() const override { return context_.kv_format; }
-  std::string device() const override { return std::string(backend_->name()); }
+  std::string device() const override { return device_name_; }
   const Model& model() const override { return *model_; }
 
  private:
@@ -151,7 +132,7 @@ class OneSequence final : public Session {
       executable.set_input(InputKind::tail_ids, tail);
     }
     if (execute_fault_.hit()) throw Error(ErrorCode::device, "running the graph: a test made it fail");
-    backend_->set_cancel(cancel);
+    for (Backend* backend : devices_.in_order()) backend->set_cancel(cancel);
     executable.run();
     if (cancel && *cancel) return false;
     logits_.resize(size_t(rows * model_->hyperparams().vocab));
@@ -185,7 +166,8 @@ class OneSequence final : public Session {
   std::shared_ptr<const Model> model_;
   int64_t chunk_;
   ContextParams context_;
-  std::unique_ptr<Backend> backend_;
+  Devices devices_;
+  std::string device_name_;
   std::unique_ptr<Pipeline> pipeline_;
   std::vector<Token> tokens_;
   std::vector<float> logits_;

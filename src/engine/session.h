@@ -16,7 +16,11 @@ struct SessionOptions {
   int64_t n_ctx = 0;                  ///< 0: the model's trained length, at most 4096
   std::optional<KvFormat> kv_format;  ///< absent: MINFER_CACHE_TYPE, else the device's policy (CPU: f32)
   int threads = 0;                    ///< 0: the cores this process may use
-  std::string device = "auto";  ///< "cpu", "auto"; a device that cannot run is refused, only auto may choose
+  /// "auto", "cpu" or another device of this build: one that cannot run is refused, only auto may choose the
+  /// CPU.
+  std::string device = "auto";
+  std::string
+      gpu_layers;  ///< "N" blocks on the device, "auto": what fits; empty: MINFER_GPU_LAYERS, else all
   int64_t prefill_chunk = 512;  ///< tokens of one forward pass
   std::set<std::string> disabled_passes;
   bool explain = false;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "graph/executor.h"
 #include "graph/node_rules.h"
+#include "graph/value_dump.h"
 
 /// Stage 5: splits are encoded once, then run one after the other; values cross through host memory.
 namespace minfer {
@@ -14,7 +15,8 @@ Executor::Executor(uint64_t uid, Graph graph, std::vector<Split> splits, Placeme
       splits_(std::move(splits)),
       placement_(std::move(placement)),
       backends_(backends),
-      inputs_(graph_.inputs.size()) {
+      inputs_(graph_.inputs.size()),
+      value_dump_(value_dump_folder()) {
   for (const Split& split : splits_) {
     for (const Crossing& crossing : split.crossings) {
       staged_[{crossing.value, split.backend}] = placement_.staging[size_t(crossing.staging)];
@@ -88,6 +90,8 @@ void Executor::run() {
     backend(split.backend).run(*programs_[i]);
   }
   if (!splits_.empty()) backend(splits_.back().backend).wait();
+  ++runs_;
+  if (!value_dump_.empty()) dump_values(value_dump_, uid_, runs_, graph_, placement_, backends_);
 }
 
 void Executor::read_output(size_t index, std::span<float> values) {

@@ -15,6 +15,7 @@ namespace minfer {
 class Budget {
  public:
   explicit Budget(const Backend& backend);
+  std::optional<size_t> bytes() const { return bytes_; }  ///< absent: unbounded
   /// Throws Error{out_of_memory} with all four numbers unless weights + pooled + request <= budget.
   void check(const Backend& backend, size_t pooled, size_t request) const;
 

@@ -33,6 +33,8 @@ class Executor final : public Executable {
   std::vector<std::unique_ptr<Program>> programs_;    // by split
   std::vector<std::vector<int32_t>> inputs_;          // what was set, by Graph::inputs
   std::vector<std::byte> host_;                       // a crossing value on its way
+  const std::string value_dump_;                      // folder, or empty
+  int runs_ = 0;
 };
 
 }  // namespace minfer

@@ -23,6 +23,35 @@ struct KvUseOf {
   }
 };
 
+struct WeightsOf {
+  std::vector<WeightRef> found;
+
+  void add(const WeightRef& ref) { found.push_back(ref); }
+  void add(const std::optional<WeightRef>& ref) {
+    if (ref) found.push_back(*ref);
+  }
+
+  void operator()(const RmsNorm& op) { add(op.weight); }
+  void operator()(const QkNorm& op) { add(op.weight); }
+  void operator()(const MatMul& op) { add(op.weight), add(op.bias); }
+  void operator()(const GetRows& op) { add(op.table); }
+  void operator()(const Rope& op) { add(op.rope.factors); }
+  void operator()(const FusedFfn& op) { add(op.gate), add(op.up); }
+  void operator()(const FusedQkv& op) {
+    for (const MatMul* part : {&op.q, &op.k, &op.v}) (*this)(*part);
+    add(op.rope.factors);
+  }
+  void operator()(const FusedQkvNorm& op) {
+    (*this)(op.qkv);
+    add(op.q_norm), add(op.k_norm);
+  }
+  void operator()(const QkvBiasRopeStore& op) {
+    add(op.q_bias), add(op.k_bias), add(op.v_bias), add(op.rope.factors);
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+};
+
 }  // namespace
 
 TensorDesc visible_desc(const Node& node) {
@@ -40,6 +69,12 @@ TensorDesc infer_node(const Graph& graph, const Node& node) {
 }
 
 std::optional<KvUse> kv_use(const Op& op) { return std::visit(KvUseOf{}, op); }
+
+std::vector<WeightRef> weights_of(const Op& op) {
+  WeightsOf visitor;
+  std::visit(visitor, op);
+  return std::move(visitor.found);
+}
 
 bool is_kv_region(const Op& op) {
   return std::holds_alternative<KvStore>(op) || std::holds_alternative<KvLoad>(op);

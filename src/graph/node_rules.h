@@ -28,6 +28,9 @@ std::optional<KvUse> kv_use(const Op& op);
 /// True for KvStore and KvLoad: their value is the layer's K region, which the pool does not own.
 bool is_kv_region(const Op& op);
 
+/// Every weight that an op names.
+std::vector<WeightRef> weights_of(const Op& op);
+
 /// True for ops whose output may share source 0's buffer.
 bool may_alias(const Op& op);
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "graph/executor.h"
 #include "graph/node_rules.h"
+#include "graph/value_dump.h"
 
 namespace minfer {
 namespace {
@@ -89,7 +90,7 @@ class PipelineImpl final : public Pipeline {
     dump("3_fuse", graph);
 
     std::vector<Split> splits = cut_splits(graph);
-    const MemoryPlan plan = plan_memory(graph, splits, options_.reuse_buffers);
+    const MemoryPlan plan = plan_memory(graph, splits, options_.reuse_buffers && value_dump_folder().empty());
     const std::string fault = find_memory_fault(graph, plan);
     if (!fault.empty()) log_line(LogLevel::error, fault);
     MINFER_CHECK(fault.empty(), "no two live values share memory");

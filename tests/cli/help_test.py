@@ -55,7 +55,7 @@ class Help(unittest.TestCase):
 
     def test_topics(self):
         names = topics()
-        self.assertEqual(len(names), 6)
+        self.assertEqual(len(names), 7)
         self.assertFalse(set(names) & set(commands()))
         for name in names:
             for line in output("help", name).splitlines():

@@ -1,10 +1,16 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/error.h"
+#include "graph/node_rules.h"
 #include "graph/stages.h"
 #include "graph/tiny_model.h"
 
@@ -120,6 +126,47 @@ TEST_CASE("a graph executed twice gives the same bits") {
     CHECK(all_finite(once));
     CHECK(rig.forward(prefill_params(16, 5), 0) == once);
   }
+}
+
+TEST_CASE("every value of a run can be written out") {
+  const auto folder = std::filesystem::temp_directory_path() / ("minfer-values-" + std::to_string(getpid()));
+  const auto want = Rig(TinyModel{}).forward(prefill_params(16, 5), 0);
+  setenv("MINFER_GRAPH_DUMP", folder.c_str(), 1);
+  Rig rig(TinyModel{}, {"alpha", "beta"});
+  rig.backends[0]->accepts = [](const Node& node) { return node.layer % 2 == 0; };
+  const auto got = rig.forward(prefill_params(16, 5), 0);
+  const Graph& graph = rig.pipeline().prepare(prefill_params(16, 5)).graph();
+  unsetenv("MINFER_GRAPH_DUMP");
+  CHECK(got == want);
+
+  size_t f32_values = 0, files = 0;
+  for (const Node& node : graph.nodes) {
+    f32_values += !node.dead && node.desc.dtype == DType::f32 && !is_kv_region(node.op);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files += entry.path().extension() == ".f32";
+  CHECK(files == f32_values);
+  // The output's last row is what the forward pass gave.
+  const Node& head = graph.nodes[size_t(graph.outputs.front())];
+  const auto read = [&](const Node& value) {
+    std::vector<float> data(size_t(value.desc.elements()));
+    std::ifstream file(folder / fmt::format("graph1.run1.{:04}.{}.f32", value.id, value.name),
+                       std::ios::binary);
+    file.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size() * sizeof(float)));
+    CHECK(file.good());
+    return data;
+  };
+  const std::vector<float> written = read(head);
+  CHECK(std::equal(want.begin(), want.end(), written.end() - ptrdiff_t(want.size())));
+  CHECK(std::filesystem::file_size(folder / "graph1.run1.txt") > 0);
+  // Nor has a later value been written over an earlier one: each sum is that of its sources.
+  for (const Node& node : graph.nodes) {
+    if (!std::holds_alternative<Add>(node.op) || node.dead) continue;
+    const auto sum = read(node), a = read(graph.nodes[size_t(node.sources[0])]),
+               b = read(graph.nodes[size_t(node.sources[1])]);
+    for (size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == a[i] + b[i]);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("alternation equals a single backend, bitwise") {

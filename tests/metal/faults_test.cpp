@@ -110,6 +110,10 @@ TEST_CASE("settings that mean nothing are refused by name") {
     CHECK(contains(failed.message, name));
     CHECK(contains(failed.message, value));
   }
+  {
+    const Variable capture("MINFER_METAL_CAPTURE", "1");  // no tool is attached here
+    CHECK(contains(refused([] { metal_device().make(); }).message, "MINFER_METAL_CAPTURE=1"));
+  }
   const Variable off("MINFER_DISABLE_MPS", "1");
   CHECK(refused([] { metal_device().make(); }).code == int(ErrorCode::unsupported));
 }

@@ -69,6 +69,14 @@ std::vector<float> Source::normals(int64_t n) {
   return values;
 }
 
+std::vector<std::byte> random_rows(DType type, int64_t cols, int64_t rows, uint32_t seed) {
+  Source source(seed);
+  const size_t bytes = row_bytes(type, cols);
+  std::vector<std::byte> data(bytes * size_t(rows));
+  for (int64_t r = 0; r < rows; ++r) fill_row(type, data.data() + size_t(r) * bytes, cols, source);
+  return data;
+}
+
 Operand OpBench::place(TensorDesc desc, const void* data, size_t bytes) {
   buffers_.push_back(backend_->allocate(desc.bytes()));
   if (data) backend_->copy_in(*buffers_.back(), 0, {static_cast<const std::byte*>(data), bytes});
@@ -91,10 +99,7 @@ void OpBench::set(const Operand& operand, const std::vector<int32_t>& data) {
 }
 
 WeightRef OpBench::weight(const std::string& name, DType type, int64_t cols, int64_t rows, uint32_t seed) {
-  Source source(seed);
-  const size_t bytes = row_bytes(type, cols);
-  std::vector<std::byte>& data = weight_bytes_.emplace_back(bytes * size_t(rows));
-  for (int64_t r = 0; r < rows; ++r) fill_row(type, data.data() + size_t(r) * bytes, cols, source);
+  const std::vector<std::byte>& data = weight_bytes_.emplace_back(random_rows(type, cols, rows, seed));
   weights_.push_back({name, type, cols, rows});
   backend_->add_weight({weights_.back(), data});
   return weights_.back();

@@ -32,6 +32,9 @@ class Source {
   std::mt19937 random_;
 };
 
+/// Random valid blocks: `rows` rows of `cols` values, as a file holds them.
+std::vector<std::byte> random_rows(DType type, int64_t cols, int64_t rows, uint32_t seed);
+
 /// Nodes with memory, weights and KV regions on one device: what a pipeline would place, written by hand.
 class OpBench {
  public:

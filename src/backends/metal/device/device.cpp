@@ -105,6 +105,7 @@ Device::Device() {
           "build minfer again; if MINFER_METALLIB_FILE is set, it names a library of another version");
     }
   }
+  start_capture();
   queue_ = adopt(device_->newCommandQueue());
   if (!queue_) throw Error(ErrorCode::device, fmt::format("opening {}: it gives no command queue", kind()));
 }
@@ -126,6 +127,20 @@ void Device::read_limits() {
   limits_.buffer_bytes = device_->maxBufferLength();
   limits_.working_set = device_->recommendedMaxWorkingSetSize();
   limits_.unified_memory = device_->hasUnifiedMemory();
+}
+
+/// MINFER_METAL_CAPTURE=1: everything this process does goes to the developer tools that are attached.
+void Device::start_capture() {
+  const char* text = std::getenv("MINFER_METAL_CAPTURE");
+  if (text == nullptr || std::strcmp(text, "1") != 0) return;
+  const auto descriptor = adopt(MTL::CaptureDescriptor::alloc()->init());
+  descriptor->setCaptureObject(device_.get());
+  descriptor->setDestination(MTL::CaptureDestinationDeveloperTools);
+  NS::Error* error = nullptr;
+  if (!MTL::CaptureManager::sharedCaptureManager()->startCapture(descriptor.get(), &error)) {
+    throw Error(ErrorCode::device, fmt::format("MINFER_METAL_CAPTURE=1: {}", reason_of(error)),
+                "start minfer from Xcode, or unset the variable");
+  }
 }
 
 bool Device::has_kernel(std::string_view kernel) const { return kernels_.find(kernel) != kernels_.end(); }

@@ -73,6 +73,7 @@ class Device {
  private:
   Device();
   void read_limits();
+  void start_capture();
 
   Ref<MTL::Device> device_;
   Ref<MTL::CommandQueue> queue_;

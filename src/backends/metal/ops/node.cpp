@@ -60,14 +60,8 @@ std::string matmul_refusal(const MatMul& op) {
   return first_of({weight_refusal(op.weight), op.bias ? vector_refusal(*op.bias) : std::string()});
 }
 
-/// The fused arms read q, k and v's rows as one matrix: one type, and all biases or none.
 std::string fused_qkv_refusal(const FusedQkv& op) {
-  std::string types;
-  if (op.q.weight.type != op.k.weight.type || op.q.weight.type != op.v.weight.type) {
-    types = fmt::format("weights of {}, {} and {}, expected one type", info(op.q.weight.type).name,
-                        info(op.k.weight.type).name, info(op.v.weight.type).name);
-  }
-  return first_of({matmul_refusal(op.q), matmul_refusal(op.k), matmul_refusal(op.v), types,
+  return first_of({matmul_refusal(op.q), matmul_refusal(op.k), matmul_refusal(op.v),
                    rope_refusal(op.rope, op.head_dim), heads_refusal(op.n_heads, op.n_kv_heads, op.head_dim),
                    kv_refusal(op.format, op.n_kv_heads * op.head_dim)});
 }

@@ -1,0 +1,54 @@
+#include "backends/registry.h"
+
+#include <fmt/format.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "base/error.h"
+#ifdef MINFER_HAS_METAL
+#include "backends/metal/metal_backend.h"
+#endif
+
+namespace minfer {
+namespace {
+
+constexpr DeviceKind kinds[] = {
+    {.name = "cpu",
+     .what = "the processor's cores",
+     .automatic = false,
+     .simulated = false,
+     .open = [](int threads) { return make_cpu_backend(threads); }},
+#ifdef MINFER_METAL_SIM
+    {.name = "metal-sim",
+     .what = "a Metal device made of software",
+     .automatic = false,
+     .simulated = true,
+     .open = [](int) { return make_metal_backend(); }},
+#elif defined(MINFER_HAS_METAL)
+    {.name = "metal",
+     .what = "the Apple GPU of this machine",
+     .automatic = true,
+     .simulated = false,
+     .open = [](int) { return make_metal_backend(); }},
+#endif
+};
+
+}  // namespace
+
+std::span<const DeviceKind> device_kinds() { return kinds; }
+
+const DeviceKind& device_kind(std::string_view name) {
+  for (const DeviceKind& kind : kinds) {
+    if (kind.name == name) return kind;
+  }
+  throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", name),
+              "use " + device_choices());
+}
+
+std::string device_choices() {
+  std::string text = "auto";
+  for (const DeviceKind& kind : kinds)
+    text += (&kind == std::end(kinds) - 1 ? " or " : ", ") + std::string(kind.name);
+  return text;
+}
+
+}  // namespace minfer

@@ -1,0 +1,248 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+#include "backends/registry.h"
+#include "base/error.h"
+#include "engine/devices.h"
+#include "graph/pipeline.h"
+#include "metal/metal_device.h"
+#include "tolerance.h"
+
+using namespace minfer;
+using namespace minfer::test;
+
+namespace {
+
+struct Environment {
+  const char* variable;
+  Environment(const char* name, const char* value) : variable(name) { ::setenv(name, value, 1); }
+  ~Environment() { ::unsetenv(variable); }
+};
+
+std::shared_ptr<const Model> model(const std::string& name) {
+  static std::map<std::string, std::shared_ptr<const Model>> loaded;
+  auto& entry = loaded[name];
+  if (!entry) entry = Model::load(std::string(MINFER_TEST_DATA_DIR) + "/golden/" + name + ".gguf");
+  return entry;
+}
+
+std::string metal_name() { return std::string(device_kinds().back().name); }
+
+SessionOptions on(const std::string& device, const std::string& layers = "") {
+  SessionOptions o;
+  o.n_ctx = 128;
+  o.kv_format = KvFormat::f32;
+  o.threads = 2;
+  o.device = device;
+  o.gpu_layers = layers;
+  return o;
+}
+
+std::vector<Token> prompt(size_t count) {
+  std::vector<Token> tokens(count);
+  for (size_t i = 0; i < count; ++i) tokens[i] = Token((i * 37 + 11) % 300);
+  return tokens;
+}
+
+/// A session taken apart, so that graphs can be looked at.
+class Engine {
+ public:
+  Engine(const std::string& name, const SessionOptions& options) : model_(model(name)) {
+    context_.n_ctx = options.n_ctx;
+    context_.disabled_passes = options.disabled_passes;
+    devices_ = open_devices(*model_, options, context_);
+    pipeline_ = Pipeline::create(devices_.in_order(),
+                                 [this](const GraphParams& params) { return model_->build(params); }, {});
+  }
+
+  /// Logits of the last `rows` of tokens at positions from `first` on.
+  std::vector<float> run(const std::vector<Token>& tokens, int64_t first, int64_t rows) {
+    const int64_t count = int64_t(tokens.size());
+    Executable& executable = prepare(count, rows);
+    std::vector<int32_t> positions(tokens.size()), tail(static_cast<size_t>(rows));
+    std::iota(positions.begin(), positions.end(), int32_t(first));
+    std::iota(tail.begin(), tail.end(), int32_t(count - rows));
+    executable.set_input(InputKind::token_ids, tokens);
+    executable.set_input(InputKind::positions, positions);
+    executable.set_input(InputKind::cells, positions);
+    if (rows < count) executable.set_input(InputKind::tail_ids, tail);
+    executable.run();
+    std::vector<float> logits(size_t(rows * model_->hyperparams().vocab));
+    executable.read_output(0, logits);
+    return logits;
+  }
+
+  /// Live nodes other than inputs, by backend.
+  std::map<std::string, int> placement(int64_t tokens, int64_t rows) {
+    std::map<std::string, int> counts;
+    for (const Node& node : prepare(tokens, rows).graph().nodes) {
+      if (node.dead || std::holds_alternative<Input>(node.op)) continue;
+      ++counts[std::string(devices_.in_order()[size_t(node.backend)]->name())];
+    }
+    return counts;
+  }
+
+  int count_op(std::string_view op, int64_t tokens) {
+    int count = 0;
+    for (const Node& node : prepare(tokens, 1).graph().nodes) count += !node.dead && op_name(node.op) == op;
+    return count;
+  }
+
+ private:
+  Executable& prepare(int64_t tokens, int64_t rows) {
+    const auto phase = tokens == 1 ? GraphParams::Phase::decode : GraphParams::Phase::prefill;
+    return pipeline_->prepare({tokens, rows, phase, context_});
+  }
+
+  std::shared_ptr<const Model> model_;
+  ContextParams context_;
+  Devices devices_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+std::vector<float> copy(std::span<const float> row) { return {row.begin(), row.end()}; }
+
+/// Of the largest logit.
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0, worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(double(a[i])));
+    worst = std::max(worst, std::abs(double(a[i]) - double(b[i])));
+  }
+  return worst / most;
+}
+
+/// Prompt, then one token: every kind of graph a session makes.
+std::vector<float> prompt_and_step(Engine& engine, const std::vector<Token>& tokens) {
+  std::vector<float> all = engine.run(tokens, 0, int64_t(tokens.size()));
+  const std::vector<float> step = engine.run({7}, int64_t(tokens.size()), 1);
+  all.insert(all.end(), step.begin(), step.end());
+  return all;
+}
+
+const std::vector<std::string> float_models = {"qwen2-f32", "qwen2-untied-f16", "qwen3-f16", "llama-f16",
+                                               "llama3rope-bf16"};
+
+}  // namespace
+
+TEST_CASE("graph_metal_matches_cpu_logits: two engines, each wholly on its own device") {
+  for (const std::string& name : float_models) {
+    CAPTURE(name);
+    Engine cpu(name, on("cpu")), metal(name, on(metal_name()));
+    for (const int64_t tokens : {1, 40}) {
+      CHECK(cpu.placement(tokens, tokens).count(metal_name()) == 0);
+      CHECK(metal.placement(tokens, tokens).count("cpu") == 0);
+      CHECK(metal.placement(tokens, tokens)[metal_name()] > 20);
+    }
+    const std::vector<float> expected = prompt_and_step(cpu, prompt(40));
+    const std::vector<float> found = prompt_and_step(metal, prompt(40));
+    CHECK(difference(expected, found) <= tol::metal_logits);
+    CHECK_FALSE(same_bits(expected, found));
+  }
+}
+
+TEST_CASE("a split model has the logits of one on a single device, and is split where the plan says") {
+  for (const std::string& name : {std::string("qwen2-f32"), std::string("qwen3-f16")}) {
+    CAPTURE(name);
+    Engine cpu(name, on("cpu")), split(name, on(metal_name(), "1"));
+    std::map<std::string, int> places = split.placement(40, 40);
+    CHECK(places["cpu"] > 0);
+    CHECK(places[metal_name()] > 0);
+    const int in_block = places[metal_name()];
+    CHECK(places["cpu"] > in_block);  // the other block, the embedding, the norm and the head
+    CHECK(difference(prompt_and_step(cpu, prompt(40)), prompt_and_step(split, prompt(40))) <=
+          tol::metal_logits);
+  }
+}
+
+TEST_CASE("fused_qkv_matches_unfused_decode, fused_qkv_norm_matches_unfused_decode: fusions change no bit") {
+  const std::pair<const char*, std::vector<std::string>> models[] = {
+      {"qwen2-q4_0", {"fused_qkv", "fused_ffn"}},
+      {"qwen3-q8_0", {"fused_qkv_norm", "fused_ffn"}},
+      {"llama-q4_1", {"fused_qkv", "fused_ffn"}},
+      {"llama-q6_k", {"fused_qkv", "fused_ffn"}}};
+  for (const auto& [name, passes] : models) {
+    CAPTURE(name);
+    SessionOptions options = on(metal_name());
+    Engine fused(name, options);
+    options.disabled_passes.insert(passes.begin(), passes.end());
+    Engine plain(name, options);
+    for (const std::string& pass : passes) {
+      CHECK(fused.count_op(pass, 1) > 0);
+      CHECK(plain.count_op(pass, 1) == 0);
+    }
+    for (int64_t position = 0; position < 5; ++position) {
+      const std::vector<Token> token{Token(40 + 3 * position)};
+      CHECK(same_bits(fused.run(token, position, 1), plain.run(token, position, 1)));
+    }
+  }
+}
+
+TEST_CASE("tail_reduction_matches_full_nt: the last row's logits do not need the other rows' head") {
+  // Without the tiled matmul a row's bits do not depend on how many rows there are.
+  const Environment by_rows("MINFER_GEMM", "0");
+  for (const std::string& name : {std::string("qwen2-q4_0"), std::string("qwen3-f16")}) {
+    CAPTURE(name);
+    Engine engine(name, on(metal_name()));
+    const std::vector<float> all = engine.run(prompt(9), 0, 9), last = engine.run(prompt(9), 0, 1);
+    CHECK(same_bits({all.end() - std::ptrdiff_t(last.size()), all.end()}, last));
+  }
+}
+
+TEST_CASE("metal_prefill_determinism: a program's second run has the bits of its first") {
+  Engine engine("qwen3-q8_0", on(metal_name()));
+  const std::vector<float> first = prompt_and_step(engine, prompt(70));
+  CHECK(same_bits(prompt_and_step(engine, prompt(70)), first));
+}
+
+TEST_CASE("reused_cache_across_prompts_matches_a_fresh_cache") {
+  const auto fresh = Session::create(model("qwen2-q4_0"), on(metal_name()));
+  const std::vector<float> expected = copy(fresh->decode(prompt(12)));
+  const auto reused = Session::create(model("qwen2-q4_0"), on(metal_name()));
+  reused->decode(prompt(80));
+  reused->truncate(0);
+  CHECK(same_bits(copy(reused->decode(prompt(12))), expected));
+}
+
+TEST_CASE("a_chunked_prefill_answers_like_an_unchunked_one") {
+  SessionOptions options = on(metal_name());
+  const std::vector<float> whole = copy(Session::create(model("qwen3-f16"), options)->decode(prompt(100)));
+  options.prefill_chunk = 33;
+  const std::vector<float> chunked = copy(Session::create(model("qwen3-f16"), options)->decode(prompt(100)));
+  CHECK(difference(whole, chunked) <= tol::metal_logits);
+}
+
+TEST_CASE("metal_kv_format_is_per_engine: two sessions of one model keep two formats") {
+  SessionOptions options = on(metal_name());
+  options.kv_format = KvFormat::q8_0;
+  const auto packed = Session::create(model("qwen3-f16"), options);
+  const auto plain = Session::create(model("qwen3-f16"), on(metal_name()));
+  const std::vector<float> a = copy(packed->decode(prompt(20))), b = copy(plain->decode(prompt(20)));
+  CHECK_FALSE(same_bits(a, b));
+  CHECK(difference(a, b) <= tol::metal_logits + tol::kv_q8_0);
+  CHECK(same_bits(copy(Session::create(model("qwen3-f16"), on(metal_name()))->decode(prompt(20))), b));
+}
+
+TEST_CASE("metal_registered_weights_are_charged_in_the_budget_gate") {
+  const Environment budget("MINFER_GPU_MEM", "0");
+  const auto session = Session::create(model("qwen2-f32"), on(metal_name()));
+  const Refused answer = refused([&] { session->decode(prompt(2)); });
+  CHECK(answer.thrown);
+  CHECK(answer.code == int(ErrorCode::out_of_memory));
+  CHECK(answer.message.find("weights 0.00") == std::string::npos);
+}
+
+TEST_CASE("MINFER_DISABLE_MPS leaves no device: by name it is refused, auto runs on the CPU") {
+  const Environment off("MINFER_DISABLE_MPS", "1");
+  const Refused answer = refused([&] { Session::create(model("qwen2-f32"), on(metal_name())); });
+  CHECK(answer.thrown);
+  CHECK(answer.code == int(ErrorCode::unsupported));
+  CHECK(answer.message.find("MINFER_DISABLE_MPS") != std::string::npos);
+  CHECK(Session::create(model("qwen2-f32"), on("auto"))->device() == "cpu");
+}
