@@ -70,6 +70,8 @@ int run(const std::string& path, int64_t tokens) {
   std::vector<Token> prompt(static_cast<size_t>(tokens));
   std::iota(prompt.begin(), prompt.end(), Token(1));
   print(fmt::format("a prompt of {}", tokens), counted(*session, prompt), model->weight_bytes());
+  options.statistics = false;  // or the device prints a table of its own when the program ends
+  metalsim::set_options(options);
   return metalsim::report_count() == 0 ? 0 : 1;
 }
 

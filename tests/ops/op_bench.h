@@ -14,8 +14,10 @@ struct Device {
   std::string name;
   std::function<std::unique_ptr<Backend>()> make;
 };
-/// Every device found here. The CPU always is one.
+/// The devices that a test program is about, in a file of their own: devices_cpu.cpp, or metal/devices.cpp.
 std::vector<Device> devices();
+/// Those that have a kernel for each of `ops`.
+std::vector<Device> devices_that_run(const std::vector<Op>& ops);
 /// The CPU with a given team: results must not depend on it.
 Device cpu_with(int threads);
 

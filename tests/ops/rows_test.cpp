@@ -40,7 +40,7 @@ TEST_CASE("rows of an activation are copied") {
 }
 
 TEST_CASE("views, reshapes and permutes move elements and change none") {
-  for (const Device& device : devices()) {
+  for (const Device& device : devices_that_run({Permute{{2, 0, 3, 1}}})) {
     OpBench bench(device);
     std::vector<float> x(2 * 3 * 4 * 5);
     for (size_t i = 0; i < x.size(); ++i) x[i] = float(i);

@@ -86,7 +86,11 @@ struct Refusal {
     return first_of({fused_qkv_refusal(op.qkv), vector_refusal(op.q_norm), vector_refusal(op.k_norm)});
   }
   std::string operator()(const FusedFfn& op) const {
-    return first_of({weight_refusal(op.gate), weight_refusal(op.up)});
+    std::string types;
+    if (op.gate.type != op.up.type) {
+      types = fmt::format("weights of {} and {}, expected one type", info(op.gate.type).name, info(op.up.type).name);
+    }
+    return first_of({weight_refusal(op.gate), weight_refusal(op.up), types});
   }
   std::string operator()(const QkvBiasRopeStore&) const { return "it has no kernel here"; }
   std::string operator()(const Scale&) const { return "it has no kernel here"; }
@@ -161,7 +165,7 @@ Values output(const PlacedNode& placed) { return values(*placed.node, placed.out
 
 KvPlace kv_place(const PlacedNode& placed, int64_t kv_dim, KvFormat format) {
   if (placed.kv.k == nullptr || placed.kv.v == nullptr) {
-    refuse(*placed.node, ErrorCode::bad_model, "its layer has no KV regions");
+    refuse(*placed.node, ErrorCode::unsupported, "its layer has no KV regions");
   }
   const size_t row = kv_row_bytes(format, kv_dim), bytes = row * size_t(placed.n_ctx);
   const TensorDesc desc = {DType::f32, {int64_t(bytes / 4), 1, 1, 1}};
