@@ -132,8 +132,8 @@ inline void store_outputs(threadgroup const float* outputs, threadgroup const fl
   }
 }
 
-// Scores and factors alternate between two places, which saves a barrier a tile: whoever writes one of them has
-// passed a barrier that all reach only after they have read it.
+// Scores alternate between two places, which saves a barrier a tile: whoever writes the one has passed a barrier that
+// all reach only after they have read it.
 template <short D, typename T>
 kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
                           device const float* q [[buffer(1)]],
@@ -150,7 +150,7 @@ kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
   threadgroup float* queries = scratch;  // later the outputs
   threadgroup float* scores = queries + prefill_queries * (D + prefill_row_padding);
   threadgroup float* factors = scores + 2 * prefill_scores;  // on the diagonal of a matrix
-  threadgroup float* stages = factors + 2 * prefill_matrix;
+  threadgroup float* stages = factors + prefill_matrix;
   threadgroup float* inverse = stages + SG * prefill_matrix;
   threadgroup T* stage = (threadgroup T*)(stages + sgitg * prefill_matrix);
 
@@ -163,7 +163,7 @@ kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
   const int visible = simd_max(position) + 1;
 
   load_queries<D>(q + ulong(first) * args.q_stride + head * D, args.q_stride, count, queries, at);
-  factors[tiitg] = 0.0f;
+  if (tiitg < prefill_matrix) factors[tiitg] = 0.0f;
   simdgroup_float8x8 out[own_columns];
   for (short i = 0; i < own_columns; i++) out[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   Running states[own_queries];
@@ -174,7 +174,6 @@ kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
     const int row = tile * prefill_rows;
     const ulong offset = ulong(row) * args.kv_stride + kv_column;
     threadgroup float* tile_scores = scores + (tile & 1) * prefill_scores;
-    threadgroup float* tile_factors = factors + (tile & 1) * prefill_matrix;
 
     const KvRows<T> keys = {k + offset, ulong(args.kv_stride), visible - row};
     score_tile<D, T>(queries, keys, tile_scores, stage, at);
@@ -185,12 +184,12 @@ kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
       const int seen = simd_shuffle(position, query) + 1 - row;
       const float factor =
           weigh_scores(states[i], tile_scores + query * prefill_score_stride, seen, args.scale, tiisg);
-      if (tiisg == 0) tile_factors[query * 9] = factor;
+      if (tiisg == 0) factors[query * 9] = factor;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     const KvRows<T> values = {v + offset, ulong(args.kv_stride), visible - row};
-    add_tile<D, T, own_columns>(out, tile_factors, tile_scores, values, stage, at);
+    add_tile<D, T, own_columns>(out, factors, tile_scores, values, stage, at);
   }
 
   // The queries, whose place the outputs take, were last read before the last tile's first barrier.

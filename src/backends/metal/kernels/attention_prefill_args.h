@@ -15,9 +15,8 @@ enum {
   prefill_score_stride = prefill_rows + prefill_row_padding,
   prefill_scores = prefill_queries * prefill_score_stride,
   prefill_matrix = 64,  ///< elements of an 8x8 matrix
-  /// scores and factors twice, a stage for each simdgroup, 1 / denominator for each query
-  prefill_fixed_floats =
-      2 * (prefill_scores + prefill_matrix) + prefill_simdgroups * prefill_matrix + prefill_queries,
+  /// scores twice, factors, a stage for each simdgroup, 1 / denominator for each query
+  prefill_fixed_floats = 2 * prefill_scores + (1 + prefill_simdgroups) * prefill_matrix + prefill_queries,
 };
 
 /// Strides in elements. A query sees the rows 0 to its position.
