@@ -2,7 +2,7 @@
 //
 // A threadgroup of four simdgroups makes a tile of 64 rows x 32 tokens; each simdgroup has 32 x 16 of it in eight 8x8
 // accumulators. Columns pass by in steps of 32: weights are dequantised and activations copied into threadgroup memory,
-// then multiplied. The sum of a result runs over the columns in one order, wherever in a tile it lies, so that a token's
+// then multiplied. The sum of a result takes the columns in one order, wherever in a tile it lies, so that a token's
 // bits do not depend on the tokens beside it.
 //
 // Tiles at the edge read the last row or token again, and do not store what comes of it.
@@ -11,7 +11,7 @@
 #include "gemm_args.h"
 using namespace metal;
 
-// What one thread brings for a step: half of a row's 32 columns, and eight columns of a token.
+// What one thread brings for a step: a part of a row's 32 columns, and the eight columns of a run of a token.
 struct Operands {
   Part weights;
   float4 x[2];
@@ -23,22 +23,23 @@ inline float4 load_quad(device const float* x) {
   return whole ? *(device const float4*)x : float4(*(device const packed_float4*)x);
 }
 
-// block_values: 32 or 256 for quantised types, 1 for the others, whose rows may end inside a group.
+// block_values: 32 or 256 for quantised types, 1 for the others, whose rows may end inside a step.
 template <typename Block, short block_values>
-inline Operands load(device const uchar* row, device const float* x, int column, int cols, ushort thread_index) {
+inline Operands load(device const uchar* row, device const float* x, int step, int cols, ushort thread_index) {
   constexpr bool whole = block_values > 1;
-  constexpr short groups = block_values > gemm_step ? block_values / gemm_step : 1;
-  const int group = column / gemm_step;
-  device const Block* block = (device const Block*)row + group / groups;
-  const short part = thread_index % 2;
-  const int x_column = column + thread_index % 4 * 8;
+  constexpr short steps = block_values > gemm_step ? block_values / gemm_step : 1;
+  const int block_index = step / steps;
+  device const Block* block = (device const Block*)row + block_index;
+  const StepColumns columns = step_columns(block, step % steps);
+  const short part = thread_index % 2, run = thread_index % 4 / 2;
+  const int x_column = block_index * steps * gemm_step + columns.first + run * columns.gap + part * 8;
   Operands operands;
-  if (whole || column + gemm_step <= cols) {
-    operands.weights = dequantise(block, group % groups, part);
+  if (whole || (step + 1) * gemm_step <= cols) {
+    operands.weights = dequantise(block, step % steps, part);
     operands.x[0] = load_quad<whole>(x + x_column);
     operands.x[1] = load_quad<whole>(x + x_column + 4);
   } else {
-    operands.weights = dequantise_end(block, part, cols - column);
+    operands.weights = dequantise_end(block, part, cols - step * gemm_step);
     for (short i = 0; i < 8; ++i) operands.x[i / 4][i % 4] = x_column + i < cols ? x[x_column + i] : 0.0f;
   }
   return operands;
@@ -116,8 +117,8 @@ inline void gemm_tile(constant GemmArgs& args, device float* y, device const uch
 
   simdgroup_float8x8 sums[8];
   for (short i = 0; i < 8; ++i) sums[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-  for (int column = 0; column < args.cols; column += gemm_step) {
-    const Operands operands = load<Block, block_values>(weight, x, column, args.cols, thread_index);
+  for (int step = 0; step * gemm_step < args.cols; ++step) {
+    const Operands operands = load<Block, block_values>(weight, x, step, args.cols, thread_index);
     threadgroup_barrier(mem_flags::mem_threadgroup);  // the last step's operands are used up
     stage(operands, scale, weights, activations, thread_index);
     threadgroup_barrier(mem_flags::mem_threadgroup);
