@@ -132,6 +132,16 @@ inline constexpr double metal_attention_order = 10 * 4 * u * 4;
 
 /// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
 inline constexpr double metal_attention_f16 = 2e-3;
+/// Per unit of the largest result: what any of its kernels may differ from the CPU's float ones.
+inline constexpr double metal_largest = 1e-4;
+
+/// Absolute, for a matrix-vector product of `cols` values; `magnitude`: the row's largest |weight| times the sum of
+/// |activation|. On the way of a term: a lane's chain of fma over a 32nd of the row, rounded up to its share of a block;
+/// five halvings between lanes and as many between simdgroups; a scale and its product. A weight's parts (quant and
+/// offset or minimum, which are added up apart) are together up to three times as large as the weight.
+constexpr double metal_matvec(double cols, double magnitude) {
+  return (cols / 32 + 32 + 5 + 5 + 4) * u * 3 * magnitude;
+}
 
 // Templates made to harm. None of these is a measurement of speed.
 

@@ -20,6 +20,9 @@ size_t to_page(size_t bytes) {
 
 bool has_kernels(DType type) { return type != DType::i32; }
 
+/// Kernels read F32 by four bytes and the other types by two; a file may put a tensor anywhere.
+size_t alignment(DType type) { return type == DType::f32 ? 4 : 2; }
+
 }  // namespace
 
 void WeightRegistry::add_mapping(std::span<const std::byte> bytes, size_t longest_weight) {
@@ -88,7 +91,8 @@ void WeightRegistry::add(const Weight& weight) {
     return;
   }
   const std::optional<Span> wrapped = in_mapping(weight.data);
-  entries_.emplace(ref.name, Entry{ref, wrapped ? *wrapped : copy(weight), weight.data.data()});
+  const bool in_place = wrapped && wrapped->offset % alignment(ref.type) == 0;
+  entries_.emplace(ref.name, Entry{ref, in_place ? *wrapped : copy(weight), weight.data.data()});
   bytes_ += expected;
 }
 

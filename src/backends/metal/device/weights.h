@@ -12,7 +12,7 @@
 namespace minfer::metal {
 
 /// Weights by name, as places in buffers. A mapped file becomes buffers without a copy; a weight outside any
-/// mapping is copied once.
+/// mapping, or at a place whose alignment kernels cannot read, is copied once.
 class WeightRegistry {
  public:
   WeightRegistry(Device& device, bool copy_all) : device_(device), copy_all_(copy_all) {}

@@ -1,7 +1,7 @@
 #pragma once
-// The quantised blocks as kernels read them. quant/NAME.h explains each format; this file gives the same bytes as
-// fields that need two-byte alignment at most, because blocks of 18, 22, 34 and 210 bytes follow one another without
-// gaps. Wider loads than two bytes at a time go through packed vectors, which ask for no more.
+// The quantised blocks as kernels read them. quant/NAME.h explains each format; this file gives the same
+// bytes as fields that need two-byte alignment at most, because blocks of 18, 22, 34 and 210 bytes follow
+// one another without gaps. Wider loads go through packed vectors, which ask for no more.
 //
 // Included by kernels and by the host; the host only needs the sizes.
 
@@ -44,8 +44,8 @@ struct BlockQ8_0 {
   signed char qs[32];
 };
 
-/// x[e] = d * scale[e / 32] * q - dmin * min[e / 32]. Scales and minima of 6 bits in twelve bytes; bytes 32g to
-/// 32g + 31 of qs hold values 64g to 64g + 31 (low nibbles) and 64g + 32 to 64g + 63 (high).
+/// x[e] = d * scale[e / 32] * q - dmin * min[e / 32]. Scales and minima of 6 bits in twelve bytes; bytes 32g
+/// to 32g + 31 of qs hold values 64g to 64g + 31 (low nibbles) and 64g + 32 to 64g + 63 (high).
 struct BlockQ4_K {
   BlockHalf d, dmin;
   unsigned char scales[12];

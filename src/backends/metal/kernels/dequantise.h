@@ -126,9 +126,10 @@ inline Part dequantise(device const BlockQ5_1* block, short, short part) {
 inline Part dequantise(device const BlockQ8_0* block, short, short part) {
   const float d = float(block->d);
   Part result;
-  for (short i = 0; i < 4; ++i) {
-    device const char* qs = (device const char*)block->qs + i / 2 * 16 + part * 8 + i % 2 * 4;
-    result.quads[i] = float4(as_type<char4>(ushort2(*(device const packed_ushort2*)qs))) * d;
+  for (short i = 0; i < 2; ++i) {
+    const ushort4 eight = load8((device const uchar*)block->qs + i * 16 + part * 8);
+    result.quads[2 * i] = float4(as_type<char4>(ushort2(eight.xy))) * d;
+    result.quads[2 * i + 1] = float4(as_type<char4>(ushort2(eight.zw))) * d;
   }
   return result;
 }

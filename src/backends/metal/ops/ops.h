@@ -52,6 +52,16 @@ void emit_rope(Encoder& encoder, const Node& node, const RopeParams& rope, int64
 Span rope_frequencies(Encoder& encoder, const Node& node, const RopeParams& rope, int64_t head_dim);
 
 // matmul.cpp: which of the tiers; matvec.cpp and gemm.cpp
+enum class MatmulTier {
+  single,       ///< one token: a matrix-vector product
+  small_batch,  ///< tokens that have an accumulator each: the weight is read once
+  multi,        ///< more, in passes over the rows
+  gemm,         ///< tiles of rows by tokens
+};
+/// The first three give a token the same bits; the GEMM adds up in another order.
+MatmulTier matmul_tier(DType type, int64_t tokens, int64_t rows, const Settings& settings);
+/// Refuses a type that no kernel multiplies, and rows that are no whole number of blocks.
+void refuse_weight_without_kernel(const Node& node, const WeightRef& weight);
 void encode_matmul(Encoder& encoder, const PlacedNode& placed);
 /// y = W x, y += bias, by the tier for x.tokens.
 void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Values& y, const Values& x);
@@ -59,8 +69,9 @@ void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Val
 /// One token; the same bits as a matmul each.
 void emit_matvec_rows(Encoder& encoder, const Node& node, std::span<const WeightRef> weights, const Span& y,
                       const Values& x);
-void emit_matvec(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y,
-                 const Values& x);
+/// Any number of tokens. `bias`: f32 of the weight's rows, added to each token's; the bits of emit_add_row.
+void emit_matvec(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y, const Values& x,
+                 const Span* bias = nullptr);
 void emit_gemm(Encoder& encoder, const Node& node, const WeightRef& weight, const Values& y, const Values& x);
 
 // get_rows.cpp
