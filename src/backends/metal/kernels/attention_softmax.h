@@ -61,8 +61,8 @@ inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const 
   state.s *= fade;
   for (int j = 0; j < groups; j++) state.o[j] *= fade;
   for (int i = 0; i < rows_a_slot; i++) {
-    const int row = first + i * slots + slot, known = min(row, end - 1);
-    const float weight = row < end ? exp2(score[i] - most) : 0.0f;
+    const int known = min(first + i * slots + slot, end - 1);
+    const float weight = exp2(score[i] - most);  // 0 of a masked row, once the slot has seen another
     state.s += weight;
     for (int j = 0; j < groups; j++) {
       const int group = part + lanes * j;
@@ -71,7 +71,8 @@ inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const 
   }
 }
 
-/// One softmax of all slots, in the lanes of slot 0.
+/// One softmax of all slots, in the lanes of slot 0. What a slot without rows has gathered fades to nothing
+/// beside one with rows.
 template <int lanes, int groups>
 inline void merge_slots(thread SoftmaxState<lanes, groups>& state) {
   for (ushort distance = lanes; distance < 32; distance *= 2) {
