@@ -122,6 +122,8 @@ inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 /// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
 /// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
 inline constexpr double metal_logits = 1e-4;
+/// The same with the GEMM's operands rounded to half: the published class.
+inline constexpr double metal_logits_half = 5e-3;
 /// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
 /// that is counted twice or left out shows from 5e-2 on.
 inline constexpr double metal_attention_f32 = 2e-4;
