@@ -62,20 +62,6 @@ Device cpu_with(int threads) {
   return {"cpu x " + std::to_string(threads), [threads] { return make_cpu_backend(threads); }};
 }
 
-std::vector<Device> devices_that_run(const std::vector<Op>& ops) {
-  std::vector<Device> able;
-  for (const Device& device : devices()) {
-    const std::unique_ptr<Backend> backend = device.make();
-    const bool all = std::all_of(ops.begin(), ops.end(), [&](const Op& op) {
-      Node node;
-      node.op = op;
-      return backend->supports(node).ok;
-    });
-    if (all) able.push_back(device);
-  }
-  return able;
-}
-
 std::vector<float> Source::normals(int64_t n) {
   std::vector<float> values(static_cast<size_t>(n));
   for (float& value : values) value = normal();
