@@ -16,19 +16,19 @@ constexpr DeviceKind kinds[] = {
      .what = "the processor's cores",
      .automatic = false,
      .simulated = false,
-     .open = [](int threads) { return make_cpu_backend(threads); }},
+     .open = [](const DeviceOptions& options) { return make_cpu_backend(options.threads); }},
 #ifdef MINFER_METAL_SIM
     {.name = "metal-sim",
      .what = "a Metal device made of software",
      .automatic = false,
      .simulated = true,
-     .open = [](int) { return make_metal_backend(); }},
+     .open = [](const DeviceOptions& options) { return make_metal_backend(options.half_staging); }},
 #elif defined(MINFER_HAS_METAL)
     {.name = "metal",
      .what = "the Apple GPU of this machine",
      .automatic = true,
      .simulated = false,
-     .open = [](int) { return make_metal_backend(); }},
+     .open = [](const DeviceOptions& options) { return make_metal_backend(options.half_staging); }},
 #endif
 };
 

@@ -8,6 +8,12 @@
 
 namespace minfer {
 
+/// What a backend is made with.
+struct DeviceOptions {
+  int threads = 1;            ///< of the CPU's team
+  bool half_staging = false;  ///< a GPU multiplies prompts with operands rounded to half
+};
+
 /// A kind of device that this build can run on.
 struct DeviceKind {
   std::string_view name;  ///< as --device spells it
@@ -15,7 +21,7 @@ struct DeviceKind {
   bool automatic;         ///< `auto` may choose it
   bool simulated;         ///< runs on the CPU, to check what a device would compute
   /// Throws Error{unsupported} or Error{device} with the reason if it cannot run here.
-  std::unique_ptr<Backend> (*open)(int threads);
+  std::unique_ptr<Backend> (*open)(const DeviceOptions& options);
 };
 
 /// All of them, the CPU first.

@@ -182,6 +182,8 @@ void add_logits(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--greedy", o->greedy, "Also choose this many likeliest tokens after each prompt")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", o->json, "The format there is; accepted for symmetry");
+  command->add_flag("--half-staging", o->session.half_staging,
+                    "A GPU multiplies prompts with operands rounded to half: faster, less exact");
   add_device_options(*command, o->session);
   add_diagnostics(*command, o->session);
 }

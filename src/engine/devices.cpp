@@ -30,7 +30,8 @@ class Opener {
         layers_(layer_request(options.gpu_layers)) {
     if (options.threads < 0)
       throw Error(ErrorCode::bad_request, fmt::format("{} threads", options.threads), "use 1 or more");
-    threads_ = options.threads ? options.threads : usable_cores();
+    device_options_.threads = options.threads ? options.threads : usable_cores();
+    device_options_.half_staging = options.half_staging;
   }
 
   Devices open() {
@@ -46,7 +47,7 @@ class Opener {
       take(device_kind(options_.device));
     }
     if (!devices_.device) set_context(false);
-    if (!devices_.device || !devices_.plan.whole()) devices_.cpu = device_kind("cpu").open(threads_);
+    if (!devices_.device || !devices_.plan.whole()) devices_.cpu = device_kind("cpu").open(device_options_);
     register_weights();
     return std::move(devices_);
   }
@@ -60,7 +61,7 @@ class Opener {
 
   /// A device asked for by name runs the model or is refused.
   void take(const DeviceKind& kind) {
-    auto device = kind.open(threads_);
+    auto device = kind.open(device_options_);
     DevicePlan plan = plan_for(*device);
     if (!plan.obstacles.empty()) {
       throw Error(ErrorCode::unsupported,
@@ -83,8 +84,10 @@ class Opener {
       }
       std::unique_ptr<Backend> device;
       try {
-        device = kind.open(threads_);
+        device = kind.open(device_options_);
       } catch (const Error& e) {
+        if (e.code != ErrorCode::unsupported)
+          throw;  // a device that is there but broken is no reason for silence
         log(LogLevel::info, "auto: not {}: {}", kind.name, e.what());
         continue;
       }
@@ -147,7 +150,7 @@ class Opener {
   ContextParams& context_;
   const std::optional<KvFormat> kv_format_;
   const LayerRequest layers_;
-  int threads_ = 1;
+  DeviceOptions device_options_;
   Devices devices_;
 };
 

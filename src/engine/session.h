@@ -21,6 +21,7 @@ struct SessionOptions {
   std::string device = "auto";
   std::string
       gpu_layers;  ///< "N" blocks on the device, "auto": what fits; empty: MINFER_GPU_LAYERS, else all
+  bool half_staging = false;    ///< a GPU multiplies prompts with operands rounded to half
   int64_t prefill_chunk = 512;  ///< tokens of one forward pass
   std::set<std::string> disabled_passes;
   bool explain = false;

@@ -20,14 +20,19 @@ namespace {
 
 using namespace metal;
 
+Settings with_half_staging(Settings settings, bool half_staging) {
+  settings.half_staging |= half_staging;
+  return settings;
+}
+
 [[noreturn]] void test_failure(ErrorCode code, std::string_view what) {
   throw Error(code, fmt::format("{} {}: a test made it fail", what, Device::kind()));
 }
 
 class MetalBackend final : public Backend {
  public:
-  MetalBackend()
-      : settings_(Settings::from_environment()),
+  explicit MetalBackend(bool half_staging)
+      : settings_(with_half_staging(Settings::from_environment(), half_staging)),
         device_(Device::open()),
         weights_(*device_, settings_.weight_copy) {
     if (settings_.profile) profile_.emplace();
@@ -131,6 +136,8 @@ class MetalBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_metal_backend() { return std::make_unique<MetalBackend>(); }
+std::unique_ptr<Backend> make_metal_backend(bool half_staging) {
+  return std::make_unique<MetalBackend>(half_staging);
+}
 
 }  // namespace minfer
