@@ -15,6 +15,7 @@ void run_fibers(Worker& worker);
 namespace {
 
 constexpr size_t page = 4096;
+constexpr size_t stacks_guard_bytes = 1 << 20;
 
 /// Pages that read as zero and take memory only when touched.
 unsigned char* reserve(size_t bytes, int protection) {
@@ -27,7 +28,9 @@ Worker* make_worker() {
   void* place = std::aligned_alloc(64, (sizeof(Worker) + 63) & ~size_t(63));
   if (!place) throw std::bad_alloc();
   Worker* worker = new (place) Worker;
-  worker->stacks = reserve(stacks_bytes, PROT_READ | PROT_WRITE);
+  // Stacks grow downwards: below the first one lies inaccessible memory, more than a large frame could step over.
+  worker->stacks = reserve(stacks_guard_bytes + stacks_bytes, PROT_READ | PROT_WRITE) + stacks_guard_bytes;
+  if (mprotect(worker->stacks - stacks_guard_bytes, stacks_guard_bytes, PROT_NONE)) throw std::bad_alloc();
   unsigned char* guarded = reserve(threadgroup_memory_reserved + 2 * page, PROT_NONE);
   worker->memory = guarded + page;
   if (mprotect(worker->memory, threadgroup_memory_reserved, PROT_READ | PROT_WRITE)) throw std::bad_alloc();

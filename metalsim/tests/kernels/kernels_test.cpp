@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 
 #include "support/launch.h"
 #include "tests/kernels/references.h"
@@ -177,4 +178,30 @@ TEST_CASE("normalisation and addition") {
     for (uint32_t i = 0; i < n; ++i) want[i] = a.as<float>()[i] + b.as<float>()[i];
     check_close(c.as<float>(), want, 0);
   });
+}
+
+TEST_CASE("a report from a GPU thread, whose small stack the debug information must not run over") {
+  if (!test::find_kernel("mul_mv_q4_0_f32")->unit->checked) return;
+  Options options;
+  options.print_reports = false;
+  set_options(options);
+  clear_reports();
+  // On a core of its own, the first thread has the lowest stack: below it nothing can be written.
+  std::thread([] {
+    const int M = 4, K = 32;
+    Buffer w(M * sizeof(block_q4_0)), x(K * 4), y(M * 4, 0xff, false);
+    BarrierRegion region;
+    for (int i = 0; i < 2; ++i)
+      Launch("mul_mv_q4_0_f32")
+          .bytes(0, mv_args{K, M})
+          .buffer(1, w)
+          .buffer(2, x)
+          .buffer(3, y)
+          .constant(0, 1)
+          .run(1, 32, &region);
+  }).join();
+  REQUIRE(reports().size() == 1);
+  CHECK(reports()[0].kind == ReportKind::missing_barrier);
+  CHECK(reports()[0].place.file == "mv.metal");
+  CHECK(reports()[0].place.line > 0);
 }
