@@ -22,9 +22,8 @@ inline constexpr uint32_t simd_width = 32;
 inline constexpr uint32_t max_threads_per_threadgroup = 1024;
 inline constexpr uint32_t max_buffers = 31;
 inline constexpr uint32_t max_threadgroup_arguments = 31;
-inline constexpr uint32_t max_static_arrays =
-    64;  ///< threadgroup arrays declared in kernel bodies of one source file
-inline constexpr uint32_t exchange_bytes = 16;  ///< the largest value that a lane can give to another
+inline constexpr uint32_t max_static_arrays = 64;  ///< threadgroup arrays declared in the body of one kernel
+inline constexpr uint32_t exchange_bytes = 16;     ///< the largest value that a lane can give to another
 
 /// A place in a .metal file. As a defaulted last parameter of a library function it is the place of the
 /// kernel's call:
@@ -80,8 +79,9 @@ struct Thread {
   Simdgroup* simdgroup = nullptr;
   uint16_t index = 0;  ///< thread_index_in_threadgroup
   uint8_t lane = 0;
-  /// It holds a pointer to its elements of a matrix in lane 0, so its matrix operations must meet. A flag of each
-  /// lane, because lanes reach thread_elements() one after another and must agree on which operations meet.
+  /// It holds a pointer to its elements of a matrix in lane 0, so its matrix operations must meet. A flag of
+  /// each lane, because lanes reach thread_elements() one after another and must agree on which operations
+  /// meet.
   bool elements_shared = false;
   uint32_t parity = 0;  ///< of the next exchange; use `parity++ & 1`
   unsigned char* stack = nullptr;
@@ -185,7 +185,7 @@ void simdgroup_fence(uint32_t flags, SourceLocation at);
 /// threadgroup_barrier: meets all threads of the threadgroup and orders the named memory among them.
 void threadgroup_fence(uint32_t flags, SourceLocation at);
 
-/// The memory of a threadgroup array declared in a kernel's body; `id` numbers it in its source file, below
+/// The memory of a threadgroup array declared in a kernel's body; `id` numbers it in its kernel, below
 /// max_static_arrays. The same address for all threads of the threadgroup.
 void* static_threadgroup_memory(uint32_t id, size_t bytes, SourceLocation at = SourceLocation::here());
 

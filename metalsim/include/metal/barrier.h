@@ -32,10 +32,12 @@ MSL_RUNTIME_FN void simdgroup_barrier(mem_flags flags,
 
 namespace metalsim {
 
-/// A threadgroup variable of a kernel's body: `threadgroup float tile[64];` becomes
-/// `auto& tile = metalsim::threadgroup_variable<float[64]>(0);`
-template <class T>
-MSL_FN T& threadgroup_variable(uint32_t id, SourceLocation at = SourceLocation::here()) {
+/// A threadgroup variable of a kernel's body: `threadgroup float tile[64];` in `kernel void k()` becomes
+/// `auto& tile = metalsim::threadgroup_variable<float[64], &::k, 0>();`
+template <class T, auto kernel, uint32_t id>
+MSL_FN T& threadgroup_variable(SourceLocation at = SourceLocation::here()) {
+  static_assert(id < max_static_arrays, "too many threadgroup variables in one kernel");
+  (void)&StaticThreadgroupMemory<kernel>::template counted<T, id>;
   return *static_cast<T*>(static_threadgroup_memory(id, sizeof(T), at));
 }
 

@@ -205,3 +205,9 @@ TEST_CASE("a report from a GPU thread, whose small stack the debug information m
   CHECK(reports()[0].place.file == "mv.metal");
   CHECK(reports()[0].place.line > 0);
 }
+
+TEST_CASE("a kernel knows the size of its threadgroup variables before it runs") {
+  CHECK(*test::find_kernel("reversed_float_64")->static_threadgroup_bytes == 256 + 512 + 80 + 16);
+  CHECK(*test::find_kernel("reversed_int_32")->static_threadgroup_bytes == 128 + 256 + 80 + 16);
+  CHECK(*test::find_kernel("add_f32")->static_threadgroup_bytes == 0);
+}
