@@ -22,10 +22,11 @@ MSL_RUNTIME_FN void threadgroup_barrier(mem_flags flags,
 
 MSL_RUNTIME_FN void simdgroup_barrier(mem_flags flags,
                                       metalsim::SourceLocation at = metalsim::SourceLocation::here()) {
-#if !defined(METALSIM_CHECKED)
-  if (flags == mem_flags::mem_none) return;  // orders no memory: a hint to the scheduler of a GPU
+  if (flags != mem_flags::mem_none) return metalsim::simdgroup_fence(uint(flags), at);
+#if defined(METALSIM_CHECKED)
+  metalsim::simd_pass(at, metalsim::SimdUse::barrier);  // orders no memory: a hint to the scheduler of a GPU
 #endif
-  metalsim::simdgroup_fence(uint(flags), at);
+
 }
 
 }  // namespace metal
