@@ -76,9 +76,12 @@ void test_matrix(const char* kernel, int M, int K, int N) {
               tolerance::half_product_sum(K));
 }
 
-void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
+/// `growth`: the last key is that many times as large as the first, so that later chunks outweigh earlier
+/// ones.
+void test_attention(int queries, int n_kv, bool causal, int simdgroups, float growth = 1) {
   CAPTURE(queries);
   CAPTURE(n_kv);
+  CAPTURE(growth);
   const int heads = 4, kv_heads = 2, D = 64;
   const fa_args args{n_kv, heads, kv_heads, kv_heads * D, 0.125f};
   Data data(uint32_t(queries * 1000 + n_kv));
@@ -86,7 +89,9 @@ void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
       v(size_t(n_kv) * kv_heads * D * 2);
   Buffer o(q.bytes(), 0xff, false);
   data.fill(q.as<float>(), q.bytes() / 4, 2);
-  data.fill_half(k.as<uint16_t>(), k.bytes() / 2, 2);
+  for (int j = 0; j < n_kv; ++j)
+    data.fill_half(k.as<uint16_t>() + j * kv_heads * D, kv_heads * D,
+                   2 * (1 + (growth - 1) * float(j) / float(n_kv)));
   data.fill_half(v.as<uint16_t>(), v.bytes() / 2, 1);
   Launch("flash_attn_vec_d64")
       .bytes(0, args)
@@ -97,9 +102,10 @@ void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
       .constant(0, causal)
       .threadgroup(0, uint32_t(simdgroups * (32 + D + 2) * 4))
       .run(uint32_t(queries), heads, 1, uint32_t(32 * simdgroups));
+  // exp() makes a relative error of a score's absolute one: of at most q k D scale, more than 4 growth.
   check_close(o.as<float>(),
               test::attention(args, q.as<float>(), k.as<uint16_t>(), v.as<uint16_t>(), queries, D, causal),
-              16 * tolerance::float_sum(n_kv + D));
+              16 * tolerance::float_sum(n_kv + D) + 4 * growth * tolerance::float_sum(D));
 }
 
 void test_norm(int n, uint32_t threads) {
@@ -161,6 +167,10 @@ TEST_CASE("attention over part, all and several chunks of the cache") {
     test_attention(5, 77, true, 4);
     test_attention(2, 3, true, 2);
     test_attention(3, 40, false, 2);
+    test_attention(1, 300, true, 4);  // several chunks for a simdgroup
+    test_attention(2, 70, true, 1);
+    test_attention(1, 64, true, 4);        // none for two of them
+    test_attention(1, 128, true, 4, 100);  // scores so far apart that a wrong maximum overflows
   });
 }
 
