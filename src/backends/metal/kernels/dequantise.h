@@ -8,7 +8,9 @@
 // f32, so that a value is rounded at most once, by the addition of its minimum. Contraction and reassociation cannot
 // change it, and the values are those of the decoders on the processor.
 #pragma once
+#include <metal_stdlib>
 #include "blocks.h"
+using namespace metal;
 
 /// Quads 0 and 1 are a part's first run, 2 and 3 its second.
 struct Part {
@@ -134,23 +136,23 @@ inline Part affine(Quants q, float2 d, float2 m) {
 }
 
 inline Part dequantise(device const BlockQ4_0* block, short, short part) {
-  return symmetric(nibbles(block->qs, part), 8, float2(block->d));
+  return symmetric(nibbles(block->qs, part), 8, float2(float(block->d)));
 }
 
 inline Part dequantise(device const BlockQ4_1* block, short, short part) {
-  return affine(nibbles(block->qs, part), float2(block->d), float2(block->m));
+  return affine(nibbles(block->qs, part), float2(float(block->d)), float2(float(block->m)));
 }
 
 inline Part dequantise(device const BlockQ5_0* block, short, short part) {
   Quants q = nibbles(block->qs, part);
   add_fifth_bits(q, block->qh, part);
-  return symmetric(q, 16, float2(block->d));
+  return symmetric(q, 16, float2(float(block->d)));
 }
 
 inline Part dequantise(device const BlockQ5_1* block, short, short part) {
   Quants q = nibbles(block->qs, part);
   add_fifth_bits(q, block->qh, part);
-  return affine(q, float2(block->d), float2(block->m));
+  return affine(q, float2(float(block->d)), float2(float(block->m)));
 }
 
 inline Part dequantise(device const BlockQ8_0* block, short, short part) {
@@ -205,5 +207,5 @@ inline Part dequantise(device const BlockQ6_K* block, short j, short part) {
   const short quarter = j % 4 / 2, scale = j / 4 * 8 + j % 4;
   Quants q = nibbles(block->ql + j * 16, part);
   add_upper_bits(q, block->qh + j / 4 * 32 + j % 2 * 16, part, quarter * 2, quarter * 2 + 4, 3);
-  return symmetric(q, 32, float(block->d) * float2(block->sc[scale], block->sc[scale + 4]));
+  return symmetric(q, 32, float(block->d) * float2(float(block->sc[scale]), float(block->sc[scale + 4])));
 }
