@@ -1,12 +1,12 @@
 // Weights as f32, sixteen values at a time: what the GEMM stages and what a gather writes.
 //
-// Rows are read in steps of 32 values, and a step in two parts. A part is two runs of eight values that lie in the same
-// bytes, so that every byte of quants is read once: in blocks of 32 the second run is 16 values behind the first, in
-// Q4_K and Q5_K 32, in Q6_K 64. Part 1 is the eight values behind each run of part 0.
+// Rows are read in steps of 32 values, and a step in two parts. A part is two runs of eight values that lie
+// in the same bytes, so that every byte of quants is read once: in blocks of 32 the second run is 16 values
+// behind the first, in Q4_K and Q5_K 32, in Q6_K 64. Part 1 is the eight values behind each run of part 0.
 //
-// Bits: every product below (scale * quant, d * scale * quant) has at most 24 significant bits and is therefore exact in
-// f32, so that a value is rounded at most once, by the addition of its minimum. Contraction and reassociation cannot
-// change it, and the values are those of the decoders on the processor.
+// Bits: every product below (scale * quant, d * scale * quant) has at most 24 significant bits and is
+// therefore exact in f32, so that a value is rounded at most once, by the addition of its minimum.
+// Contraction and reassociation cannot change it, and the values are those of the decoders on the processor.
 #pragma once
 #include <metal_stdlib>
 #include "blocks.h"
@@ -80,8 +80,12 @@ inline Part dequantise_end(device const Block*, short, int) {
 /// Eight bytes at an even address.
 inline ushort4 load8(device const uchar* bytes) { return ushort4(*(device const packed_ushort4*)bytes); }
 /// The first and the last four of eight bytes.
-inline ushort4 first4(ushort4 bytes) { return ushort4(bytes.x & 0xFF, bytes.x >> 8, bytes.y & 0xFF, bytes.y >> 8); }
-inline ushort4 last4(ushort4 bytes) { return ushort4(bytes.z & 0xFF, bytes.z >> 8, bytes.w & 0xFF, bytes.w >> 8); }
+inline ushort4 first4(ushort4 bytes) {
+  return ushort4(bytes.x & 0xFF, bytes.x >> 8, bytes.y & 0xFF, bytes.y >> 8);
+}
+inline ushort4 last4(ushort4 bytes) {
+  return ushort4(bytes.z & 0xFF, bytes.z >> 8, bytes.w & 0xFF, bytes.w >> 8);
+}
 
 /// Sixteen unsigned quants in the order of a part.
 struct Quants {
@@ -110,10 +114,10 @@ inline void add_fifth_bits(thread Quants& q, device const uchar* bits, short par
   q.quads[2] |= ((second >> low) & ushort(1)) << 4;
   q.quads[3] |= ((second >> high) & ushort(1)) << 4;
 }
-/// Adds the upper bits of a K type: of sixteen bytes, those under `mask` from bit `shift` on for the first run, and from
-/// `second_shift` on for the second.
-inline void add_upper_bits(thread Quants& q, device const uchar* bytes, short part, short shift, short second_shift,
-                           ushort mask) {
+/// Adds the upper bits of a K type: of sixteen bytes, those under `mask` from bit `shift` on for the first
+/// run, and from `second_shift` on for the second.
+inline void add_upper_bits(thread Quants& q, device const uchar* bytes, short part, short shift,
+                           short second_shift, ushort mask) {
   const ushort4 both = load8(bytes + part * 8);
   const ushort4 first = first4(both), last = last4(both);
   q.quads[0] |= ((first >> shift) & mask) << 4;
@@ -170,7 +174,8 @@ inline Part dequantise(device const BlockQ8_0* block, short, short part) {
 struct ScalePair {
   float2 scales, minima;
 };
-/// Of sub-blocks j and j + 1, j even. They are six bits each; those of the last four sub-blocks lie in two pieces.
+/// Of sub-blocks j and j + 1, j even. They have six bits each; those of the last four sub-blocks lie in two
+/// pieces, the upper two bits beside the first four's.
 inline ScalePair scale_pair(device const uchar* packed, short j) {
   device const ushort* pairs = (device const ushort*)packed + j / 2;
   ushort scales, minima;
@@ -190,7 +195,8 @@ inline ScalePair scale_pair(device const uchar* packed, short j) {
 /// Step j: bytes 16 j to 16 j + 15, of sub-blocks j / 2 * 2 (low nibbles) and the next (high).
 inline Part dequantise(device const BlockQ4_K* block, short j, short part) {
   const ScalePair k = scale_pair(block->scales, j / 2 * 2);
-  return affine(nibbles(block->qs + j * 16, part), float(block->d) * k.scales, -(float(block->dmin) * k.minima));
+  return affine(nibbles(block->qs + j * 16, part), float(block->d) * k.scales,
+                -(float(block->dmin) * k.minima));
 }
 
 inline Part dequantise(device const BlockQ5_K* block, short j, short part) {
@@ -201,8 +207,8 @@ inline Part dequantise(device const BlockQ5_K* block, short j, short part) {
   return affine(q, float(block->d) * k.scales, -(float(block->dmin) * k.minima));
 }
 
-/// Step j: bytes 16 j to 16 j + 15 of ql. Four steps are a half of 128 values, whose 64 low nibbles stand before its 64
-/// high ones; each byte of qh has two bits for each quarter of a half.
+/// Step j: bytes 16 j to 16 j + 15 of ql. Four steps are a half of 128 values, whose 64 low nibbles stand
+/// before its 64 high ones; each byte of qh has two bits for each quarter of a half.
 inline Part dequantise(device const BlockQ6_K* block, short j, short part) {
   const short quarter = j % 4 / 2, scale = j / 4 * 8 + j % 4;
   Quants q = nibbles(block->ql + j * 16, part);

@@ -19,7 +19,8 @@ kernel void get_rows(constant GetRowsArgs& args [[buffer(0)]],
       (device const Block*)(table + ulong(ids[position.y]) * args.row_bytes) + step / steps;
   const StepColumns columns = step_columns(block, step % steps);
   const Part values = dequantise(block, step % steps, part);
-  device float* to = y + ulong(position.y) * args.cols + step / steps * block_values + columns.first + part * 8;
+  device float* to =
+      y + ulong(position.y) * args.cols + step / steps * block_values + columns.first + part * 8;
   device float4* first = (device float4*)to;
   device float4* second = (device float4*)(to + columns.gap);
   first[0] = values.quads[0];
@@ -37,7 +38,7 @@ template [[host_name("get_rows_q4_k")]] kernel GetRows get_rows<BlockQ4_K, 256>;
 template [[host_name("get_rows_q5_k")]] kernel GetRows get_rows<BlockQ5_K, 256>;
 template [[host_name("get_rows_q6_k")]] kernel GetRows get_rows<BlockQ6_K, 256>;
 
-// Of the others a thread has four values, the last one of a row maybe fewer. position: (fours of a row, token).
+// Of the others a thread has four values, a row's last one maybe fewer. position: (fours of a row, token).
 template <typename T>
 kernel void get_plain_rows(constant GetRowsArgs& args [[buffer(0)]],
                            device float* y [[buffer(1)]],
