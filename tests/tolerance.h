@@ -111,10 +111,6 @@ inline constexpr double metal_gemm_half = 5e-3;
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
-/// Absolute, for attention over waves (|q| <= 3, |k| <= 2, |v| <= 1.5, heads of up to 256) on a device with fast math:
-/// scores of up to 96 rounded in f32 move a weight by 96 * 8u * 2, its exponential by a few ulp of as much again.
-inline constexpr double metal_attention = 2e-4;
-
 /// Relative: a thread adds the squares of every 1024th value four at a time, then 2 + 5 + 5 halvings, and one tail
 /// value; half of that through the root; then the quotient and the root (4 ulp each, of 2u), +eps and two products.
 constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4 + 4) + 3) * u; }
@@ -126,9 +122,15 @@ inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 /// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
 /// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
 inline constexpr double metal_logits = 1e-4;
+/// The same with the GEMM's operands rounded to half: the published class.
+inline constexpr double metal_logits_half = 5e-3;
 /// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
 /// that is counted twice or left out shows from 5e-2 on.
 inline constexpr double metal_attention_f32 = 2e-4;
+
+/// Absolute, between two attentions over the same normal rows that add in other orders: scores below 10, off by
+/// 4 roundings each, times |v| below 4.
+inline constexpr double metal_attention_order = 10 * 4 * u * 4;
 
 /// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
 inline constexpr double metal_attention_f16 = 2e-3;
@@ -142,6 +144,11 @@ inline constexpr double metal_largest = 1e-4;
 constexpr double metal_matvec(double cols, double magnitude) {
   return (cols / 32 + 32 + 5 + 5 + 4) * u * 3 * magnitude;
 }
+
+/// Absolute, of logits up to about 20 and over eight steps: q8_0 rows of KV against f32 rows, the worst logit and the
+/// likeliest token's. The published class; 2.4 and 0.5 were measured elsewhere on models of half a billion weights.
+inline constexpr double packed_kv_worst = 4.0;
+inline constexpr double packed_kv_likeliest = 1.0;
 
 // Templates made to harm. None of these is a measurement of speed.
 

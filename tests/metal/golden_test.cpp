@@ -58,7 +58,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 /// Variables that are set together.
-using Setting = std::vector<std::pair<const char*, const char*>>;
+using Setting = std::vector<std::pair<std::string, std::string>>;
 
 class Settings {
  public:
@@ -92,15 +92,16 @@ TEST_CASE("metal: every kernel switch takes another way to the same logits") {
   const Setting settings[] = {
       {{"MINFER_NO_PREFILL_FLASH", "1"}}, {{"MINFER_NO_PREFILL_FLASH", "1"}, {"MINFER_NO_MATMUL_ATTN", "1"}},
       {{"MINFER_NO_FLASH", "1"}},         {{"MINFER_NO_FLASH", "1"}, {"MINFER_NO_SPLIT_ATTN", "1"}},
-      {{"MINFER_ATTN_CHUNKS", "3"}},      {{"MINFER_GEMM", "0"}},
+      {{"MINFER_ATTN_CHUNKS", "1"}},      {{"MINFER_GEMM", "0"}},
   };
   const SessionOptions options = metal_options(KvFormat::f32);
   const std::vector<float> plain = all_ways(*golden::session("qwen2-q4_0", options));
   for (const Setting& setting : settings) {
     CAPTURE(setting.back().first);
     const Settings set(setting);
-    CHECK_FALSE(same_bits(all_ways(*golden::session("qwen2-q4_0", options)), plain));
-    golden::check_file("qwen2-q4_0", options, tol::metal_logits);
+    const std::vector<float> other = all_ways(*golden::session("qwen2-q4_0", options));
+    CHECK_FALSE(same_bits(other, plain));  // else the switch does nothing
+    CHECK(difference(other, plain) <= tol::metal_logits);
   }
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("metal: packed rows read where they are or through an f32 copy") {
 
 TEST_CASE("metal: the GEMM with operands in half stays in its class, and is another one") {
   const SessionOptions options = metal_options(KvFormat::f32);
-  for (const char* model : {"qwen2-q4_0", "qwen3-q8_0", "llama-q6_k"}) {
+  for (const char* model : {"qwen2-q4_0", "llama-q6_k"}) {
     const std::vector<float> plain = all_ways(*golden::session(model, options));
     const Environment half("MINFER_HALF_STAGING", "1");
     const double error = golden::check_file(model, options, tol::metal_gemm_half);

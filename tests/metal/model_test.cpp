@@ -201,6 +201,19 @@ TEST_CASE("tail_reduction_matches_full_nt: the last row's logits do not need the
   }
 }
 
+TEST_CASE("half staging changes the logits of a prompt, within its class") {
+  for (const std::string name : {"qwen2-q4_0", "qwen3-q4_k", "llama-q6_k", "qwen3-f16"}) {
+    CAPTURE(name);
+    Engine engine(name, on(metal_name()));
+    const std::vector<float> exact = prompt_and_step(engine, prompt(40));
+    const Environment half("MINFER_HALF_STAGING", "1");
+    Engine staged(name, on(metal_name()));
+    const std::vector<float> found = prompt_and_step(staged, prompt(40));
+    CHECK(difference(exact, found) <= tol::metal_logits_half);
+    CHECK_FALSE(same_bits(exact, found));
+  }
+}
+
 TEST_CASE("metal_prefill_determinism: a program's second run has the bits of its first" *
           doctest::skip(checked)) {
   Engine engine("qwen3-q8_0", on(metal_name()));

@@ -1,8 +1,8 @@
 // Packed q8_0 rows of K and V as f32 rows, for attention kernels that read no packed ones.
 #include <metal_stdlib>
-#include "attention.h"
-#include "kv_unpack_args.h"
 using namespace metal;
+#include "kv_rows.h"
+#include "kv_unpack_args.h"
 
 // 32 threads take 128 columns of a row, four each.
 kernel void kv_unpack_q8_0(constant KvUnpackArgs& args [[buffer(0)]],
@@ -16,5 +16,5 @@ kernel void kv_unpack_q8_0(constant KvUnpackArgs& args [[buffer(0)]],
   if (row >= args.rows || column >= args.width) return;
   device const uchar* packed = (tgpig.z == 0 ? k : v) + ulong(row) * args.row_bytes;
   device float* unpacked = (tgpig.z == 0 ? k_out : v_out) + ulong(row) * args.width;
-  *(device float4*)(unpacked + column) = load_q8_0(packed, column);
+  *(device float4*)(unpacked + column) = RowsQ8_0::load4(packed, column);
 }
