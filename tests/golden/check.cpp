@@ -1,4 +1,5 @@
 #include "golden/check.h"
+#include "worse.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace {
 double error_of(std::span<const float> row, const Case& c) {
   REQUIRE(row.size() == c.last_logits.size());
   double worst = 0;
-  for (size_t i = 0; i < row.size(); ++i) worst = std::max(worst, std::fabs(row[i] - c.last_logits[i]));
+  for (size_t i = 0; i < row.size(); ++i) worst = test::worse(worst, std::fabs(row[i] - c.last_logits[i]));
   return worst / c.max_abs_logit;
 }
 
@@ -68,7 +69,7 @@ double check_file(const std::string& name, const SessionOptions& options, double
     const size_t vocab = c.last_logits.size();
     const double error = error_of(std::span(logits).last(vocab), c);
     CHECK(error <= tolerance);
-    worst = std::max(worst, error);
+    worst = test::worse(worst, error);
     check_argmax(logits, c, tolerance);
     CHECK(std::fabs(mean_nll(logits, c.prompt) - c.mean_nll) <= deciding_gap(tolerance, c));
     check_greedy(*run, c, tolerance);

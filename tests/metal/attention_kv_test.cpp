@@ -6,6 +6,7 @@
 
 #include "metal/metal_device.h"
 #include "tolerance.h"
+#include "worse.h"
 
 /// A KV store and the attention that reads it as a graph has them, on the device's own choice of kernels and
 /// on each that a setting leads to.
@@ -60,7 +61,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double worst = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     const double off = std::abs(double(a[i]) - double(b[i]));
-    worst = std::isnan(off) ? HUGE_VAL : std::max(worst, off);
+    worst = worse(worst, off);
   }
   return worst;
 }

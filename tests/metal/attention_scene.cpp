@@ -9,6 +9,7 @@
 #include "base/fp16.h"
 #include "ops/reference.h"
 #include "quant/quant.h"
+#include "worse.h"
 #ifdef MINFER_METAL_SIM
 #include <metalsim/metalsim.h>
 #endif
@@ -104,9 +105,7 @@ double worst_difference(const std::vector<float>& found, const std::vector<doubl
   if (found.size() != right.size()) return std::numeric_limits<double>::infinity();
   double worst = 0;
   for (size_t i = 0; i < found.size(); ++i) {
-    const double off = std::abs(double(found[i]) - right[i]);
-    if (std::isnan(off)) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, off);
+    worst = worse(worst, std::abs(double(found[i]) - right[i]));
   }
   return worst;
 }

@@ -10,6 +10,7 @@
 #include "metal/metal_device.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 namespace minfer::test {
 namespace {
@@ -34,7 +35,7 @@ double error_of(const std::vector<float>& found, const reference::Doubles& right
   double error = 0, largest = 0;
   for (size_t i = 0; i < right.size(); ++i) {
     const double off = std::abs(double(found[i]) - right[i]);
-    error = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(error, off);
+    error = worse(error, off);
     largest = std::max(largest, std::abs(right[i]));
   }
   return error / largest;

@@ -10,6 +10,7 @@
 #include "models/variant.h"
 #include "ops/op_bench.h"
 #include "tolerance.h"
+#include "worse.h"
 
 /// Whole models on the Metal device against float64 reference runs, by every way through its kernels.
 namespace minfer::test {
@@ -52,7 +53,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0, worst = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     most = std::max(most, std::abs(double(a[i])));
-    worst = std::max(worst, std::abs(double(a[i]) - double(b[i])));
+    worst = worse(worst, std::abs(double(a[i]) - double(b[i])));
   }
   return worst / most;
 }

@@ -8,6 +8,7 @@
 #include "metal/metal_device.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 /// What the tests of matrix-vector products share.
 namespace minfer::test {
@@ -42,7 +43,7 @@ inline double worst_matvec_ratio(const std::vector<float>& weights, const std::v
       for (int64_t c = 0; c < cols; ++c) most = std::max(most, std::abs(double(row[c])));
       const double error =
           std::abs(double(y[size_t(t * rows + r)]) - reference::dot(row, input, size_t(cols)).value);
-      worst = std::max(worst, error / tol::metal_matvec(double(cols), most * sum));
+      worst = worse(worst, error / tol::metal_matvec(double(cols), most * sum));
     }
   }
   return worst;

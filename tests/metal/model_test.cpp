@@ -12,6 +12,7 @@
 #include "graph/pipeline.h"
 #include "metal/metal_device.h"
 #include "tolerance.h"
+#include "worse.h"
 
 using namespace minfer;
 using namespace minfer::test;
@@ -115,7 +116,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0, worst = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     most = std::max(most, std::abs(double(a[i])));
-    worst = std::max(worst, std::abs(double(a[i]) - double(b[i])));
+    worst = worse(worst, std::abs(double(a[i]) - double(b[i])));
   }
   return worst / most;
 }

@@ -8,6 +8,7 @@
 #include "metal/metal_device.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 using namespace minfer;
 using namespace minfer::test;
@@ -56,7 +57,7 @@ void check_norm(const std::vector<float>& found, const std::vector<float>& x, co
   double worst = 0;
   for (size_t i = 0; i < right.size(); ++i) {
     const double allowed = tol::metal_rms_norm(double(gain.size())) * std::abs(right[i]) + tol::smallest_f32;
-    worst = std::max(worst, std::abs(double(found[i]) - right[i]) / allowed);
+    worst = worse(worst, std::abs(double(found[i]) - right[i]) / allowed);
   }
   CHECK(worst <= 1.0);
 }
@@ -244,7 +245,7 @@ TEST_CASE("metal rope turns unit vectors by the angle of a double calculation, n
             x.data() + head * size_t(c.head_dim), c.head_dim, c.style == RopeStyle::interleaved,
             double(c.base), double(c.scale), factors, at[head / size_t(c.n_heads)]);
         for (size_t i = 0; i < right.size(); ++i)
-          worst = std::max(worst, std::abs(double(found[head * right.size() + i]) - right[i]));
+          worst = worse(worst, std::abs(double(found[head * right.size() + i]) - right[i]));
       }
       CHECK(worst <= tol::metal_rope);
       bench.add(Rope{rope, c.head_dim, c.n_heads}, {in, where}, in);

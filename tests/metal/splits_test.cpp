@@ -8,6 +8,7 @@
 #include "graph/pipeline.h"
 #include "metal/metal_device.h"
 #include "tolerance.h"
+#include "worse.h"
 
 /// Graphs whose nodes are on two devices: values cross through host memory.
 namespace minfer::test {
@@ -98,7 +99,7 @@ double largest(const std::vector<float>& values) {
 
 double worst_difference(const std::vector<float>& a, const std::vector<float>& b) {
   double worst = 0;
-  for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(double(a[i]) - double(b[i])));
+  for (size_t i = 0; i < a.size(); ++i) worst = worse(worst, std::abs(double(a[i]) - double(b[i])));
   return worst;
 }
 

@@ -8,6 +8,7 @@
 #include "ops/reference.h"
 #include "quant/quant.h"
 #include "tolerance.h"
+#include "worse.h"
 
 namespace minfer::test {
 namespace {
@@ -90,9 +91,9 @@ struct Scene {
         for (size_t i = 0; i < right.value.size(); ++i) {
           const double off = std::abs(double(found[at + i]) - right.value[i]);
           if (cells[t].empty()) {
-            worst = std::max(worst, off == 0 ? 0.0 : 2.0);
+            worst = worse(worst, off == 0 ? 0.0 : 2.0);
           } else {
-            worst = std::isnan(off) ? 2.0 : std::max(worst, off / allowed);
+            worst = worse(worst, off / allowed);
           }
         }
       }

@@ -5,6 +5,7 @@
 #include "ops/op_bench.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 namespace minfer::test {
 namespace {
@@ -33,7 +34,7 @@ void check_each(Op op, bool binary, double relative, F expected) {
         double worst = 0;
         for (size_t i = 0; i < found.size(); ++i) {
           const double right = expected(double(a[i]), double(b[i]));
-          worst = std::max(worst, std::abs(double(found[i]) - right) / (std::abs(right) + tol::smallest_f32));
+          worst = worse(worst, std::abs(double(found[i]) - right) / (std::abs(right) + tol::smallest_f32));
         }
         CHECK(worst <= relative);
       }
@@ -94,7 +95,7 @@ TEST_CASE("softmax rows sum to one and match the formula") {
         const reference::Doubles right = reference::softmax(row);
         double worst = 0;
         for (size_t i = 0; i < right.size(); ++i) {
-          worst = std::max(worst, std::abs(double(found[size_t(t * cols) + i]) - right[i]) / right[i]);
+          worst = worse(worst, std::abs(double(found[size_t(t * cols) + i]) - right[i]) / right[i]);
         }
         CHECK(worst <= relative);
       }
@@ -126,7 +127,7 @@ TEST_CASE("norms divide each row, or each head, by its own root mean square") {
       const reference::Doubles right = reference::rms_norm(x, w, double(1e-5f));
       double worst = 0;
       for (size_t i = 0; i < found.size(); ++i) {
-        worst = std::max(worst, std::abs(double(found[i]) - right[i]) / std::abs(right[i]));
+        worst = worse(worst, std::abs(double(found[i]) - right[i]) / std::abs(right[i]));
       }
       CHECK(worst <= tol::rms_norm(double(c.width)));
     }

@@ -5,6 +5,7 @@
 #include "ops/op_bench.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 namespace minfer::test {
 namespace {
@@ -49,7 +50,7 @@ double worst_ratio(const Product& p, const std::vector<float>& x, int64_t cols, 
       const reference::Dot d = reference::dot(w, x.data() + t * cols, size_t(cols));
       const double right = d.value + double(p.bias[size_t(r)]);
       const double allowed = bound(w, x.data() + t * cols, d) + tol::u * std::abs(right);
-      worst = std::max(worst, std::abs(double(p.found[size_t(t * rows + r)]) - right) / allowed);
+      worst = worse(worst, std::abs(double(p.found[size_t(t * rows + r)]) - right) / allowed);
     }
   }
   return worst;

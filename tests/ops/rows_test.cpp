@@ -6,6 +6,7 @@
 #include "ops/op_bench.h"
 #include "ops/reference.h"
 #include "tolerance.h"
+#include "worse.h"
 
 namespace minfer::test {
 namespace {
@@ -111,7 +112,7 @@ TEST_CASE("rope turns pairs by the angle of a double calculation, near and far")
               reference::rope(from, c.head_dim, c.style == RopeStyle::interleaved, double(c.base),
                               double(c.scale), factors, at[head / size_t(n_heads)]);
           for (size_t i = 0; i < right.size(); ++i) {
-            worst = std::max(worst, std::abs(double(found[head * right.size() + i]) - right[i]));
+            worst = worse(worst, std::abs(double(found[head * right.size() + i]) - right[i]));
           }
         }
         double size = 0;
