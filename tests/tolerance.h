@@ -115,6 +115,9 @@ inline constexpr double metal_silu = 12 * u;
 /// scores of up to 96 rounded in f32 move a weight by 96 * 8u * 2, its exponential by a few ulp of as much again.
 inline constexpr double metal_attention = 2e-4;
 
+/// The same over f16 rows on a matrix unit, which may round to half what it multiplies with a half.
+inline constexpr double metal_attention_f16 = 2e-3;
+
 /// Relative: a thread adds the squares of every 1024th value four at a time, then 2 + 5 + 5 halvings, and one tail
 /// value; half of that through the root; then the quotient and the root (4 ulp each, of 2u), +eps and two products.
 constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4 + 4) + 3) * u; }
@@ -126,12 +129,6 @@ inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 /// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
 /// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
 inline constexpr double metal_logits = 1e-4;
-/// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
-/// that is counted twice or left out shows from 5e-2 on.
-inline constexpr double metal_attention_f32 = 2e-4;
-
-/// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
-inline constexpr double metal_attention_f16 = 2e-3;
 /// Per unit of the largest result: what any of its kernels may differ from the CPU's float ones.
 inline constexpr double metal_largest = 1e-4;
 

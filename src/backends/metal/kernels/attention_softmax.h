@@ -9,10 +9,8 @@
 // neighbouring rows.
 //
 // Scores are in units of log2: q is scaled by scale * log2(e), and exp2 is the instruction that there is.
+#include "attention.h"
 
-// A maximum of nothing. Finite, since fast-math forgets infinities: exp2(lowest - m) is 0 and lowest - lowest
-// is 0.
-constant constexpr float lowest_score = -0.5f * FLT_MAX;
 constant constexpr float log2_e = 1.44269504088896341f;
 
 template <int lanes, int groups>
