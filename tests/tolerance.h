@@ -129,6 +129,18 @@ inline constexpr double metal_rope = (4 + 4 + 4 + 2) * u;
 /// Of the largest |logit|: a device and the CPU, or a device and itself in other tiles, with float weights. Both keep f32
 /// activations and add in other orders; the contract of a device is 1e-4 of the exact value.
 inline constexpr double metal_logits = 1e-4;
+/// The same with the GEMM's operands rounded to half: the published class.
+inline constexpr double metal_logits_half = 5e-3;
+/// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
+/// that is counted twice or left out shows from 5e-2 on.
+inline constexpr double metal_attention_f32 = 2e-4;
+
+/// Absolute, between two attentions over the same normal rows that add in other orders: scores below 10, off by
+/// 4 roundings each, times |v| below 4.
+inline constexpr double metal_attention_order = 10 * 4 * u * 4;
+
+/// The same over f16 rows, against their exact values: a matrix unit may round what it multiplies with a half to half.
+inline constexpr double metal_attention_f16 = 2e-3;
 /// Per unit of the largest result: what any of its kernels may differ from the CPU's float ones.
 inline constexpr double metal_largest = 1e-4;
 

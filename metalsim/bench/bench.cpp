@@ -52,6 +52,7 @@ class Model {
     count_ = 0;
     for (int layer = 0; layer < layers; ++layer) run_layer();
     matrix_vector(*output_, vocabulary, width, *activation_[9], *logits_);
+    barrier();
     return count_;
   }
 

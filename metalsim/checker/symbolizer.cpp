@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace metalsim {
@@ -119,12 +120,8 @@ Dwarf_Die* unit_of(Dwfl_Module* module, uintptr_t code, Dwarf_Addr& bias) {
   return nullptr;
 }
 
-}  // namespace
-
-SourceLine line_of_code(uintptr_t code) {
-  static std::mutex mutex;
+SourceLine look_up(uintptr_t code) {
   static DebugInformation information;
-  std::lock_guard lock(mutex);
   Dwfl_Module* module = information.module_of(code);
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = module ? unit_of(module, code, bias) : nullptr;
@@ -142,6 +139,18 @@ SourceLine line_of_code(uintptr_t code) {
   }
   std::free(scopes);
   place.file = path_to_show(place.file, unit);
+  return place;
+}
+
+}  // namespace
+
+/// On a thread of its own: libdw wants more stack than a GPU thread's fiber has, and would run on into the stack of
+/// another.
+SourceLine line_of_code(uintptr_t code) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  SourceLine place;
+  std::thread([&] { place = look_up(code); }).join();
   return place;
 }
 

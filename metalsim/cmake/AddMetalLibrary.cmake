@@ -27,8 +27,10 @@ set(METALSIM_KERNEL_FLAGS -std=c++17 -fdeclspec -fPIC -fno-exceptions -fno-rtti 
   -Wall -Wno-unknown-pragmas -Wno-unknown-attributes -Wno-duplicate-decl-specifier -Wno-unused-function
   -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-const-variable -Wno-pass-failed)
 # The checked build stays at -O1 without vectors: the sanitizer passes over accesses of more than 16 bytes.
+# A kernel's variables without an initialiser hold NaN there, and integers bytes of 0xAA, so that their use shows.
 set(METALSIM_FAST_FLAGS -O3 -ffast-math -fno-finite-math-only -gline-tables-only)
 set(METALSIM_CHECKED_FLAGS -O1 -fno-vectorize -fno-slp-vectorize -gline-tables-only -DMETALSIM_CHECKED
+  -ftrivial-auto-var-init=pattern
   -fsanitize=thread,alignment,array-bounds,integer-divide-by-zero,shift,signed-integer-overflow
   -fsanitize=unsigned-integer-overflow,implicit-integer-truncation -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -69,6 +69,18 @@ bool is_checked(const std::string& definition, const std::set<std::string>& grou
   return std::regex_search(definition, match, group) && groups.count(match[1]);
 }
 
+/// Adds to one of the three counts that the runtime keeps for each core.
+void print_count(unsigned type, unsigned flops) {
+  static unsigned names = 0;
+  if (!flops) return;
+  const unsigned n = names++;
+  std::printf("  %%metalsim.place%u = getelementptr [3 x i64], ptr @metalsim_flops, i64 0, i64 %u\n", n,
+              type);
+  std::printf("  %%metalsim.count%u = load i64, ptr %%metalsim.place%u\n", n, n);
+  std::printf("  %%metalsim.sum%u = add i64 %%metalsim.count%u, %u\n", n, n, flops);
+  std::printf("  store i64 %%metalsim.sum%u, ptr %%metalsim.place%u\n", n, n);
+}
+
 /// One basic block, without its label.
 void print_block(const std::vector<std::string>& block, bool counted) {
   Flops flops;
@@ -77,8 +89,9 @@ void print_block(const std::vector<std::string>& block, bool counted) {
   bool pending = flops.any();
   for (const std::string& line : block) {
     if (pending && line.find(" = phi ") == std::string::npos) {
-      std::printf("  call void @metalsim_count_flops(i32 %u, i32 %u, i32 %u)\n", flops.f32, flops.f16,
-                  flops.bf16);
+      print_count(0, flops.f32);
+      print_count(1, flops.f16);
+      print_count(2, flops.bf16);
       pending = false;
     }
     std::puts(line.c_str());
@@ -123,6 +136,6 @@ int main(int argc, char** argv) {
       std::puts(line.c_str());
     }
   }
-  std::puts("\ndeclare void @metalsim_count_flops(i32, i32, i32)");
+  std::puts("\n@metalsim_flops = external thread_local(initialexec) global [3 x i64]");
   return 0;
 }

@@ -148,12 +148,3 @@ void clear_counters() {
 }
 
 }  // namespace metalsim
-
-/// Called by checked kernels at every block of code with floating-point operations; see count_flops.cpp.
-extern "C" void metalsim_count_flops(uint32_t f32, uint32_t f16, uint32_t bf16) {
-  if (!metalsim::current_group) return;
-  metalsim::OperationCounts& counts = metalsim::current_group->counts;
-  counts.flops_f32 += f32;
-  counts.flops_f16 += f16;
-  counts.flops_bf16 += bf16;
-}

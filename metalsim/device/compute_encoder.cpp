@@ -166,7 +166,8 @@ std::string ComputeEncoder::check_threads(MTL::Size threads) const {
 }
 
 std::string ComputeEncoder::check_threadgroup_memory() const {
-  UInteger total = 0;
+  const UInteger in_kernel = pipeline_->static_threadgroup_memory();
+  UInteger total = in_kernel;
   for (UInteger i = 0; i < Limits::buffers; ++i) {
     if (!(pipeline_->kernel->threadgroup_arguments >> i & 1)) continue;
     if (threadgroup_bytes_[i] == 0)
@@ -174,8 +175,9 @@ std::string ComputeEncoder::check_threadgroup_memory() const {
     total += threadgroup_bytes_[i];
   }
   if (total > Limits::threadgroup_bytes)
-    return std::to_string(total) + " bytes of threadgroup memory; the device has " +
-           std::to_string(Limits::threadgroup_bytes);
+    return std::to_string(total) + " bytes of threadgroup memory" +
+           (in_kernel ? " (" + std::to_string(in_kernel) + " of them declared in the kernel)" : "") +
+           "; the device has " + std::to_string(Limits::threadgroup_bytes);
   return {};
 }
 

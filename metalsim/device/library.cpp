@@ -60,6 +60,10 @@ std::string linked_names() {
   return names.empty() ? "none" : names;
 }
 
+bool requires_constant(const Kernel& kernel, const FunctionConstantEntry& constant) {
+  return kernel.required_constants >> constant.slot & 1;
+}
+
 Object* load_file(Device* device, const std::string& path, Error** error) {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
@@ -108,10 +112,19 @@ Object* library_at(Device* device, const std::string& path, Error** error) {
 
 }  // namespace
 
+std::string Function::missing_constant() const {
+  for (const FunctionConstantEntry* entry = kernel->unit->constants; entry; entry = entry->next)
+    if (requires_constant(*kernel, *entry) && !constants[entry->slot].defined)
+      return "kernel " + name_ + ": function constant " + std::to_string(entry->index) + " (" + entry->name +
+             ") has no value";
+  return {};
+}
+
 Object* Function::constants_dictionary() const {
   auto* const dictionary = objc::make_autoreleased<objc::Dictionary>();
   for (const FunctionConstantEntry* entry = kernel->unit->constants; entry; entry = entry->next) {
-    const auto info = Ref<FunctionConstantInfo>::adopt(objc::make<FunctionConstantInfo>(*entry));
+    const auto info = Ref<FunctionConstantInfo>::adopt(
+        objc::make<FunctionConstantInfo>(*entry, requires_constant(*kernel, *entry)));
     dictionary->set(info.get(), objc::make_string(entry->name).get());
   }
   return dictionary;
@@ -153,10 +166,20 @@ Function* Library::make_function(const std::string& name, const FunctionConstant
   return function;
 }
 
+/// The function, unless a constant that it needs was left out.
+Function* Library::specialised(Function* function, Error** error) {
+  const std::string missing = function ? function->missing_constant() : std::string();
+  if (missing.empty()) return function;
+  objc::set_error(error, error_domain, MTL::LibraryErrorCompileFailure, missing, missing_constant_hint);
+  objc::release(function);
+  return nullptr;
+}
+
 Object* Library::new_function(String* name) { return make_function(objc::to_std(name), nullptr, nullptr); }
 
 Object* Library::new_function_with_constants(String* name, Object* values, Error** error) {
-  return make_function(objc::to_std(name), dynamic_cast<FunctionConstantValues*>(values), error);
+  return specialised(make_function(objc::to_std(name), dynamic_cast<FunctionConstantValues*>(values), error),
+                     error);
 }
 
 Object* Library::new_function_from_descriptor(Object* object, Error** error) {
@@ -166,8 +189,10 @@ Object* Library::new_function_from_descriptor(Object* object, Error** error) {
                     "newFunction: the descriptor has no name");
     return nullptr;
   }
-  return make_function(objc::to_std(static_cast<String*>(descriptor->name())),
-                       static_cast<FunctionConstantValues*>(descriptor->constant_values()), error);
+  auto* const values = static_cast<FunctionConstantValues*>(descriptor->constant_values());
+  Function* const function =
+      make_function(objc::to_std(static_cast<String*>(descriptor->name())), values, error);
+  return values ? specialised(function, error) : function;
 }
 
 Object* Library::function_names() const {

@@ -81,6 +81,11 @@ class CompileOptions : public Object {
 
 class Library;
 
+/// What to do about Function::missing_constant.
+inline constexpr const char* missing_constant_hint =
+    "give it with setConstantValue and newFunction(name, values, error), or let the kernel ask "
+    "is_function_constant_defined for it";
+
 /// A kernel with values for its function constants.
 class Function : public DeviceObject {
  public:
@@ -93,6 +98,9 @@ class Function : public DeviceObject {
   UInteger options() const { return 0; }
   Object* constants_dictionary() const;
 
+  /// Which constant lacks a value that the kernel cannot do without; empty if none does.
+  std::string missing_constant() const;
+
   const Kernel* const kernel;
   std::vector<FunctionConstantValue> constants;  // by slot of the kernel's unit
 
@@ -104,15 +112,17 @@ class Function : public DeviceObject {
 class FunctionConstantInfo : public Object {
  public:
   static constexpr const char* class_name = "MTLFunctionConstant";
-  explicit FunctionConstantInfo(const FunctionConstantEntry& entry) : entry_(entry) {}
+  FunctionConstantInfo(const FunctionConstantEntry& entry, bool required)
+      : entry_(entry), required_(required) {}
 
   Object* name() const { return objc::string_from(entry_.name); }
   MTL::DataType type() const;
   UInteger index() const { return entry_.index; }
-  bool required() const { return false; }
+  bool required() const { return required_; }
 
  private:
   const FunctionConstantEntry& entry_;
+  bool required_;
 };
 
 /// The kernels of some compiled .metal files: those linked into the program, or those of a loaded file. A
@@ -133,6 +143,7 @@ class Library : public DeviceObject {
  private:
   const Kernel* find(const std::string& name) const;
   Function* make_function(const std::string& name, const FunctionConstantValues* values, Error** error);
+  static Function* specialised(Function* function, Error** error);
 
   std::vector<const KernelUnit*> units_;
 };

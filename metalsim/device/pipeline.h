@@ -73,7 +73,7 @@ class ComputePipelineState : public Allocation {
 
   UInteger max_total_threads() const { return max_threads; }
   UInteger thread_execution_width() const { return Limits::simd_width; }
-  UInteger static_threadgroup_memory() const;
+  UInteger static_threadgroup_memory() const { return *kernel->static_threadgroup_bytes; }
   MTL::ResourceID resource_id() const { return {reinterpret_cast<uint64_t>(this)}; }
   MTL::ShaderValidation validation() const { return MTL::ShaderValidationDefault; }
   bool indirect() const { return false; }

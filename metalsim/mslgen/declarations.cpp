@@ -185,7 +185,7 @@ size_t Reader::type_definition(size_t i) {
   }
   if (!at(open).is("{")) return i + 1;
   const size_t close = match(open);
-  body({open + 1, close}, false);
+  body({open + 1, close}, nullptr, {});
   collect_words(std::string(at(i + 1).text), {i, close});
   return close + 1;
 }
@@ -217,7 +217,7 @@ size_t Reader::function(const Head& head, size_t open, const std::string& scope)
     kernel_found.last_token = last;
     kernel(whole, open, close, scope, kernel_found);
   }
-  if (has_body) body({i + 1, last}, head.is_kernel);
+  if (has_body) body({i + 1, last}, head.is_kernel ? &kernel_found : nullptr, function_text(head, scope));
   return last + 1;
 }
 
@@ -276,6 +276,7 @@ void Reader::late_constant(const Head& head, Range tokens, const Attribute* func
     if (initializer.end != 0)
       unit_.fail(initializer.begin, "a function constant cannot be initialised; the host sets it");
   }
+  collect_words(constant.name, initializer);
   for (size_t i = head.name + 1; i + 1 < tokens.end; ++i) {
     if (at(i).is("=")) break;
     if (attribute_begins(i)) {
@@ -290,6 +291,8 @@ void Reader::late_constant(const Head& head, Range tokens, const Attribute* func
       unit_.fail(head.name, "function constants `" + other.name + "` and `" + constant.name +
                                 "` have the same index " + constant.index);
   }
+  if (function_constant && ++function_constants_ > max_constants)
+    unit_.fail(head.name, "more than " + std::to_string(max_constants) + " function constants in one source");
   unit_.late_constants.push_back(constant);
 }
 

@@ -68,14 +68,32 @@ Parameter Reader::parameter(Range range, const std::string& kernel_name) {
   return parameter;
 }
 
-/// Looks through the body of a function or type for declarations that Metal treats specially.
-void Reader::body(Range range, bool is_kernel) {
+/// The function as an expression that holds in its own body, also where a local variable has its name.
+std::string Reader::function_text(const Head& head, const std::string& scope) const {
+  std::string text = "::" + scope + std::string(at(head.name).text);
+  if (head.name_has_arguments) return text + unit_.text({head.name + 1, match_angles(head.name + 1) + 1});
+  std::string arguments;
+  for (const Range& parameter : split(head.template_parameters)) {
+    size_t name = parameter.begin;
+    bool pack = false;
+    for (size_t i = parameter.begin; i < parameter.end && !at(i).is("="); ++i) {
+      if (at(i).kind == TokenKind::word) name = i;
+      pack |= at(i).is(".") || at(i).is("...");
+    }
+    arguments += (arguments.empty() ? "" : ",") + std::string(at(name).text) + (pack ? "..." : "");
+  }
+  return arguments.empty() ? text : text + "<" + arguments + ">";
+}
+
+/// Looks through the body of a function or type for declarations that Metal treats specially. `kernel`: whose
+/// body it is, and `function` how it is named there; null for other functions.
+void Reader::body(Range range, const Kernel* kernel, const std::string& function) {
   for (size_t i = range.begin; i < range.end;) {
     if (attribute_begins(i)) {
       std::vector<Attribute> attributes;
       i = read_attributes(i, attributes);
     } else if (at(i).is("threadgroup")) {
-      i = threadgroup_declaration(i, range.end, is_kernel);
+      i = threadgroup_declaration(i, range.end, kernel, function);
     } else {
       ++i;
     }
@@ -84,7 +102,8 @@ void Reader::body(Range range, bool is_kernel) {
 
 /// At the word `threadgroup` in a body: records the variables if it declares some, and passes over a pointer,
 /// reference, cast or template argument.
-size_t Reader::threadgroup_declaration(size_t i, size_t end, bool is_kernel) {
+size_t Reader::threadgroup_declaration(size_t i, size_t end, const Kernel* kernel,
+                                       const std::string& function) {
   const size_t begin = i;
   size_t name = 0, type_end = i + 1;
   for (++i; i < end; ++i) {  // words of the type; the last one is the name if this is a variable
@@ -111,11 +130,13 @@ size_t Reader::threadgroup_declaration(size_t i, size_t end, bool is_kernel) {
     if (at(i).is(",")) return begin + 1;  // an argument of a template or function
     unit_.fail(begin, "a threadgroup variable is declared by a statement that begins with `threadgroup`");
   }
-  if (!is_kernel)
+  if (!kernel)
     unit_.fail(begin,
                "a threadgroup variable can be declared in a kernel only; pass its address to this function");
 
   ThreadgroupStatement statement;
+  statement.kernel = kernel->name;
+  statement.function = function;
   for (;; ++i) {
     std::string bounds;
     for (i = name + 1; at(i).is("["); i = match(i) + 1) bounds += unit_.text({i, match(i) + 1});

@@ -1,13 +1,28 @@
 #include "reader.h"
 
+#include <algorithm>
+
 #include "attributes.h"
 
 namespace metalsim::mslgen {
+namespace {
+
+constexpr std::string_view tests_constant = "is_function_constant_defined";
+
+/// The word that stands for a test of this function constant; no identifier is spelled so.
+std::string test_of(const std::string& constant) {
+  return std::string(tests_constant) + "(" + constant + ")";
+}
+
+}  // namespace
 
 std::string Unit::text(Range range) const {
   std::string joined;
   for (size_t i = range.begin; i < range.end; ++i) {
-    if (!joined.empty() && is_word(joined.back()) && is_word(tokens[i].text.front())) joined += ' ';
+    const bool words = !joined.empty() && is_word(joined.back()) && is_word(tokens[i].text.front());
+    const bool operators = !joined.empty() && joined.back() == tokens[i].text.front() &&
+                           tokens[i].kind == TokenKind::sign && tokens[i - 1].end != tokens[i].begin;
+    if (words || operators) joined += ' ';
     joined += tokens[i].text;
   }
   return joined;
@@ -144,23 +159,41 @@ std::vector<Range> Reader::split(Range list) const {
 
 void Reader::collect_words(const std::string& name, Range range) {
   std::set<std::string>& words = unit_.words_of[name];
-  for (size_t i = range.begin; i < range.end; ++i)
-    if (at(i).kind == TokenKind::word) words.insert(std::string(at(i).text));
+  for (size_t i = range.begin; i < range.end; ++i) {
+    if (at(i).kind != TokenKind::word) continue;
+    const bool tests = at(i).is(tests_constant) && at(i + 1).is("(") && at(i + 2).kind == TokenKind::word;
+    words.insert(tests ? test_of(std::string(at(i + 2).text)) : std::string(at(i).text));
+    if (tests) i += 2;
+  }
 }
 
-bool may_wait(const Unit& unit, const std::string& name) {
+std::set<std::string> words_within_reach(const Unit& unit, const std::string& name) {
   std::set<std::string> seen{name};
   std::vector<std::string> open{name};
   while (!open.empty()) {
     const auto found = unit.words_of.find(open.back());
     open.pop_back();
     if (found == unit.words_of.end()) continue;
-    for (const std::string& word : found->second) {
-      if (is_waiting_function(word)) return true;
+    for (const std::string& word : found->second)
       if (seen.insert(word).second) open.push_back(word);
-    }
   }
-  return false;
+  return seen;
+}
+
+bool may_wait(const Unit& unit, const std::string& name) {
+  for (const ThreadgroupStatement& statement : unit.threadgroup_statements)
+    if (statement.kernel == name) return true;
+  const std::set<std::string> words = words_within_reach(unit, name);
+  return std::any_of(words.begin(), words.end(), is_waiting_function);
+}
+
+std::set<std::string> required_constants(const Unit& unit, const std::string& kernel) {
+  const std::set<std::string> words = words_within_reach(unit, kernel);
+  std::set<std::string> required;
+  for (const LateConstant& constant : unit.late_constants)
+    if (!constant.index.empty() && words.count(constant.name) && !words.count(test_of(constant.name)))
+      required.insert(constant.name);
+  return required;
 }
 
 }  // namespace metalsim::mslgen

@@ -11,6 +11,9 @@ struct Attribute {
   Range arguments;  // between its parentheses
 };
 
+/// Limits of the runtime: bits of a mask that has one for each.
+inline constexpr size_t max_constants = 64, max_threadgroup_variables = 64;
+
 class Reader {
  public:
   explicit Reader(Unit& unit) : unit_(unit), tokens_(unit.tokens) {}
@@ -56,8 +59,9 @@ class Reader {
   // kernels.cpp: signatures and bodies
   void kernel(const Head& head, size_t open, size_t close, const std::string& scope, Kernel& kernel);
   Parameter parameter(Range range, const std::string& kernel_name);
-  void body(Range range, bool is_kernel);
-  size_t threadgroup_declaration(size_t i, size_t end, bool is_kernel);
+  std::string function_text(const Head& head, const std::string& scope) const;
+  void body(Range range, const Kernel* kernel, const std::string& function);
+  size_t threadgroup_declaration(size_t i, size_t end, const Kernel* kernel, const std::string& function);
 
   // address_spaces.cpp
   bool skip_type_words(size_t& i) const;
@@ -73,6 +77,7 @@ class Reader {
 
   Unit& unit_;
   const std::vector<Token>& tokens_;
+  size_t function_constants_ = 0;
 };
 
 }  // namespace metalsim::mslgen

@@ -29,7 +29,9 @@ struct ThreadgroupVariable {
   std::string bounds;  ///< "[64]" of an array
 };
 struct ThreadgroupStatement {
-  Range tokens;  ///< to the semicolon, inclusive
+  std::string kernel;    ///< its name
+  std::string function;  ///< as an expression in its body: "::scope::name<T,N>"
+  Range tokens;          ///< to the semicolon, inclusive
   std::vector<ThreadgroupVariable> variables;
 };
 
@@ -79,7 +81,7 @@ struct Unit {
   std::vector<Range> attributes;  ///< Metal's own, to be removed
 
   /// Words that stand in the definition of a function or type, for everything defined at program scope: who
-  /// may call whom, by name.
+  /// may call whom, by name. A test of a function constant is one word, "is_function_constant_defined(name)".
   std::map<std::string, std::set<std::string>> words_of;
 
   std::string text(Range range) const;
@@ -89,8 +91,15 @@ struct Unit {
 /// Finds all of this. Throws SourceError where the source is not understood or uses what the simulator lacks.
 Unit read_unit(const Source& source);
 
+/// The words of a function of this name, and of all functions, types and constants that it may use.
+std::set<std::string> words_within_reach(const Unit& unit, const std::string& name);
+
 /// Whether a function of this name, or one that it may call, has a barrier or an operation among lanes.
 bool may_wait(const Unit& unit, const std::string& name);
+
+/// Names of the function constants without which the kernel has no meaning: it uses them, and nothing in it
+/// asks whether they are defined.
+std::set<std::string> required_constants(const Unit& unit, const std::string& kernel);
 
 /// The C++ source: the text with Metal's own syntax replaced in place, and registrations of the kernels.
 /// `library` names the kernel library that it becomes part of.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "lint.h"
+#include "reader.h"
 #include "rewriter.h"
 
 namespace metalsim::mslgen {
@@ -46,13 +47,21 @@ class Writer {
     }
   }
 
+  /// Numbered within their kernel, and in C++ tied to it, which sums up their sizes.
   void threadgroup_variables() {
-    int id = 0;
+    std::map<std::string, size_t> counts;
     for (const ThreadgroupStatement& statement : unit_.threadgroup_statements) {
       std::string text;
-      for (const ThreadgroupVariable& variable : statement.variables)
-        text += "auto& " + variable.name + " = metalsim::threadgroup_variable<" + type(variable) + ">(" +
-                std::to_string(id++) + "); ";
+      size_t& count = counts[statement.function];
+      for (const ThreadgroupVariable& variable : statement.variables) {
+        const std::string number = std::to_string(count++);
+        const bool cpp = dialect_ == Dialect::cpp;
+        text += "auto& " + variable.name + " = metalsim::threadgroup_variable<" + type(variable) +
+                (cpp ? ", &" + statement.function + ", " + number + ">(); " : ">(" + number + "); ");
+      }
+      if (count > max_threadgroup_variables)
+        unit_.fail(statement.tokens.begin, "more than " + std::to_string(max_threadgroup_variables) +
+                                               " threadgroup variables in one kernel");
       rewriter_.replace(statement.tokens, text);
     }
   }
@@ -112,11 +121,10 @@ class Writer {
 
   std::string registration(int id, const std::string& host_name, const std::string& max_threads,
                            const std::string& function, const Kernel& kernel) const {
-    std::string text =
-        "METALSIM_KERNEL(" + std::to_string(id) + ", " + quoted(host_name) + ", " +
-        (max_threads.empty() ? "1024" : "(" + max_threads + ")") + ", " +
-        (may_wait(unit_, kernel.name) || !unit_.threadgroup_statements.empty() ? "true" : "false") + ", (" +
-        function + ")";
+    std::string text = "METALSIM_KERNEL(" + std::to_string(id) + ", " + quoted(host_name) + ", " +
+                       (max_threads.empty() ? "1024" : "(" + max_threads + ")") + ", " +
+                       (may_wait(unit_, kernel.name) ? "true" : "false") + ", " + required_slots(kernel) +
+                       ", (" + function + ")";
     for (const Parameter& parameter : kernel.parameters) {
       text += ", metalsim::encode(metalsim::Attribute::" + parameter.attribute;
       if (!parameter.index.empty()) text += ", (" + parameter.index + ")";
@@ -126,6 +134,14 @@ class Writer {
     return text + ")";
   }
 
+  /// The slots of the function constants that a kernel needs, as bits.
+  std::string required_slots(const Kernel& kernel) const {
+    uint64_t slots = 0;
+    for (const std::string& name : required_constants(unit_, kernel.name))
+      slots |= uint64_t{1} << std::stoi(slots_.at(name));
+    return std::to_string(slots) + (slots ? "u" : "");
+  }
+
   /// Address spaces and `kernel` vanish, `constant` is const, uses of function constants become calls, and
   /// literals get the types that they have in Metal.
   void words_and_numbers() {
@@ -133,11 +149,16 @@ class Writer {
       if (const auto by = replacement(i)) rewriter_.replace(unit_.tokens[i], *by);
   }
 
-  /// The text of tokens with those replacements made.
+  /// The text of tokens with those replacements made. Signs that touch are one operator.
   std::string expression(Range range) const {
     std::string text;
-    for (size_t i = range.begin; i < range.end; ++i)
-      text += replacement(i).value_or(std::string(unit_.tokens[i].text)) + " ";
+    for (size_t i = range.begin; i < range.end; ++i) {
+      text += replacement(i).value_or(std::string(unit_.tokens[i].text));
+      const Token &token = unit_.tokens[i], &next = unit_.tokens[i + 1];
+      const bool touch =
+          token.kind == TokenKind::sign && next.kind == TokenKind::sign && token.end == next.begin;
+      if (!touch) text += ' ';
+    }
     return text;
   }
 

@@ -2,7 +2,7 @@
 ///
 ///   METALSIM_UNIT("library", "path/kernels.metal")
 ///   METALSIM_FUNCTION_CONSTANT(0, name, int, 100)                       slot, name, type, index in the
-///   source METALSIM_KERNEL(0, "host_name", 1024, true, (function<float>),
+///   source METALSIM_KERNEL(0, "host_name", 1024, true, 0, (function<float>),
 ///   metalsim::encode(metalsim::Attribute::buffer, 0), ...)
 ///
 /// Slots and ids count from 0 within the file. Static constructors enter them when the program starts or a
@@ -37,6 +37,10 @@ struct Kernel {
   ElementType elements[max_buffers];
   uint32_t element_bytes[max_buffers];  ///< size of what the parameter points to; 0: none or incomplete
   uint32_t max_threads;                 ///< [[max_total_threads_per_threadgroup]], or 1024
+  /// Bit n: the function constant in slot n must have a value, for the kernel uses it without asking whether
+  /// it is defined.
+  uint64_t required_constants;
+  const uint32_t* static_threadgroup_bytes;  ///< of the arrays in its body, each rounded up to 16
   KernelUnit* unit;
   Kernel* next;  ///< in the unit
 };
@@ -135,6 +139,15 @@ constexpr ConstantType constant_type() {
 
 }  // namespace detail
 
+/// The threadgroup variables in the body of a kernel, summed up before the program starts: their types may
+/// depend on anything that is in scope there, so each variable adds itself.
+template <auto function>
+struct StaticThreadgroupMemory {
+  static inline uint32_t bytes = 0;
+  template <class T, uint32_t id>
+  static inline const uint32_t counted = bytes += (uint32_t(sizeof(T)) + 15) & ~15u;
+};
+
 /// The parts of a Kernel that follow from its signature.
 template <class F>
 struct Signature;
@@ -165,11 +178,18 @@ struct Signature<void (*)(P...)> {
     }
   }
 
-  template <int... codes>
-  static constexpr Kernel describe(const char* name, void (*run)(),
+  template <auto function, int... codes>
+  static constexpr Kernel describe(const char* name,
                                    void (*run_independent)(const Threadgroup&, uint32_t, uint32_t),
-                                   uint32_t max_threads, KernelUnit* unit) {
-    Kernel kernel{name, run, run_independent, 0, 0, 0, 0, {}, {}, max_threads, unit, nullptr};
+                                   uint32_t max_threads, uint64_t required_constants, KernelUnit* unit) {
+    Kernel kernel{};
+    kernel.name = name;
+    kernel.run = &run<function, codes...>;
+    kernel.run_independent = run_independent;
+    kernel.max_threads = max_threads;
+    kernel.required_constants = required_constants;
+    kernel.static_threadgroup_bytes = &StaticThreadgroupMemory<function>::bytes;
+    kernel.unit = unit;
     constexpr int count = sizeof...(P);
     constexpr int code[count + 1] = {codes..., 0};
     constexpr bool writes[count + 1] = {detail::writes_memory<P>()..., false};
@@ -248,11 +268,12 @@ struct FunctionConstant {
       metalsim_unit, {#name, metalsim::detail::constant_type<type>(), sizeof(type), index, slot, nullptr});
 
 /// `may_wait`: true if the kernel, or a function it calls, has a barrier, simd, quad or matrix operation.
-#define METALSIM_KERNEL(id, host_name, max_threads, may_wait, function, ...)                            \
+/// `required_constants`: see Kernel.
+#define METALSIM_KERNEL(id, host_name, max_threads, may_wait, required_constants, function, ...)        \
   using metalsim_signature_##id = metalsim::Signature<decltype(metalsim::function_pointer(&function))>; \
   static metalsim::KernelRegistration metalsim_kernel_##id(                                             \
       metalsim_unit,                                                                                    \
-      metalsim_signature_##id::describe<__VA_ARGS__>(                                                   \
-          host_name, &metalsim_signature_##id::run<&function, ##__VA_ARGS__>,                           \
+      metalsim_signature_##id::describe<&function, ##__VA_ARGS__>(                                      \
+          host_name,                                                                                    \
           (may_wait) ? nullptr : &metalsim_signature_##id::run_independent<&function, ##__VA_ARGS__>,   \
-          max_threads, &metalsim_unit));
+          max_threads, required_constants, &metalsim_unit));

@@ -22,9 +22,8 @@ inline constexpr uint32_t simd_width = 32;
 inline constexpr uint32_t max_threads_per_threadgroup = 1024;
 inline constexpr uint32_t max_buffers = 31;
 inline constexpr uint32_t max_threadgroup_arguments = 31;
-inline constexpr uint32_t max_static_arrays =
-    64;  ///< threadgroup arrays declared in kernel bodies of one source file
-inline constexpr uint32_t exchange_bytes = 16;  ///< the largest value that a lane can give to another
+inline constexpr uint32_t max_static_arrays = 64;  ///< threadgroup arrays declared in the body of one kernel
+inline constexpr uint32_t exchange_bytes = 16;     ///< the largest value that a lane can give to another
 
 /// A place in a .metal file. As a defaulted last parameter of a library function it is the place of the
 /// kernel's call:
@@ -55,6 +54,20 @@ struct FenceCounts {
   uint32_t threadgroup = 0;
 };
 
+/// What a simd rendezvous is for; decides what is counted and how strict the check is.
+enum class SimdUse : uint32_t {
+  operation,  ///< reduction, shuffle, vote: acts on the live lanes
+  matrix,     ///< simdgroup matrix function: needs every lane of a whole simdgroup
+  barrier,
+};
+
+/// What lanes pass without waiting; see simd_pass.
+struct PassedOperation {
+  SourceLocation at;
+  SimdUse use;
+};
+inline constexpr uint32_t pass_window = 32;  ///< operations after which lanes meet after all
+
 /// What lanes of one simdgroup share, and where they stand (bit l: lane l). Lanes write `slot[parity][lane]`,
 /// meet, and read; the parity changes with every operation, so a lane that is early for the next one cannot
 /// overwrite what a late one still reads.
@@ -70,7 +83,10 @@ struct alignas(64) Simdgroup {
   /// none.
   uint32_t leader_after_return = 0;
   SourceLocation at{};
-  FenceCounts fences;  ///< fences common to its lanes: its own and the threadgroup's
+  FenceCounts fences;                      ///< fences common to its lanes: its own and the threadgroup's
+  uint32_t passed = 0;                     ///< operations that its foremost lane has passed
+  uint32_t met = 0;                        ///< of those, before the lanes met last
+  PassedOperation passed_at[pass_window];  ///< operation n at n % pass_window
   alignas(16) unsigned char slot[2][simd_width][exchange_bytes];
   alignas(16) unsigned char result[2][exchange_bytes];  ///< of an operation that one lane computes for all
 };
@@ -80,10 +96,12 @@ struct Thread {
   Simdgroup* simdgroup = nullptr;
   uint16_t index = 0;  ///< thread_index_in_threadgroup
   uint8_t lane = 0;
-  /// It holds a pointer to its elements of a matrix in lane 0, so its matrix operations must meet. A flag of each
-  /// lane, because lanes reach thread_elements() one after another and must agree on which operations meet.
+  /// It holds a pointer to its elements of a matrix in lane 0, so its matrix operations must meet. A flag of
+  /// each lane, because lanes reach thread_elements() one after another and must agree on which operations
+  /// meet.
   bool elements_shared = false;
   uint32_t parity = 0;  ///< of the next exchange; use `parity++ & 1`
+  uint32_t passed = 0;  ///< operations passed without waiting, see simd_pass
   unsigned char* stack = nullptr;
   SourceLocation at{};  ///< where it waits
   uint32_t position[3] = {0, 0, 0};
@@ -168,16 +186,14 @@ extern __thread Threadgroup* current_group __attribute__((tls_model("initial-exe
 // lane or thread that is not the last to arrive gives the core to another fiber and returns when all have
 // arrived. If that can never happen, the threadgroup is abandoned with a report and the call does not return.
 
-/// What a simd rendezvous is for; decides what is counted and how strict the check is.
-enum class SimdUse : uint32_t {
-  operation,  ///< reduction, shuffle, vote: acts on the live lanes
-  matrix,     ///< simdgroup matrix function: needs every lane of a whole simdgroup
-  barrier,
-};
-
 /// Meets the live lanes of this simdgroup. Returns true in the last lane to arrive: no other has resumed yet,
 /// so it may compute a result for all in Simdgroup::result.
 bool simd_meet(SourceLocation at, SimdUse use = SimdUse::operation);
+
+/// Stands for a meeting at which lanes exchange nothing: the first lane to come notes the place, the others
+/// compare theirs, and none waits. Lanes that went different ways are found here, at the next true meeting,
+/// or when one returns.
+void simd_pass(SourceLocation at, SimdUse use);
 
 /// simdgroup_barrier: meets, and orders the named memory among the lanes.
 void simdgroup_fence(uint32_t flags, SourceLocation at);
@@ -185,7 +201,7 @@ void simdgroup_fence(uint32_t flags, SourceLocation at);
 /// threadgroup_barrier: meets all threads of the threadgroup and orders the named memory among them.
 void threadgroup_fence(uint32_t flags, SourceLocation at);
 
-/// The memory of a threadgroup array declared in a kernel's body; `id` numbers it in its source file, below
+/// The memory of a threadgroup array declared in a kernel's body; `id` numbers it in its kernel, below
 /// max_static_arrays. The same address for all threads of the threadgroup.
 void* static_threadgroup_memory(uint32_t id, size_t bytes, SourceLocation at = SourceLocation::here());
 

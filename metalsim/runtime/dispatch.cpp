@@ -83,7 +83,7 @@ void run_groups(Dispatch& dispatch, const Options& set, OperationCounts& counts)
     }
     if (worker.group.checked) checker_end_core();
     std::lock_guard lock(counts_mutex);
-    add_counts(counts, worker.group.counts);
+    add_counts_of_core(counts, worker);
   });
 }
 

@@ -116,6 +116,24 @@ void report_simd_divergence(const Threadgroup& group, const Thread& thread) {
       "all live lanes of a simdgroup must reach the same operation together: take it out of the branch");
 }
 
+void report_missed_operation(const Threadgroup& group, const Thread& thread) {
+  const Simdgroup& simdgroup = *thread.simdgroup;
+  const PassedOperation& missed = simdgroup.passed_at[thread.passed % pass_window];
+  const Thread* first = &group.threads[simdgroup.first];
+  while (first->passed == thread.passed) ++first;  // the one that is ahead of it
+  Thread ahead = *first, place = thread;
+  ahead.at = missed.at;
+  const bool returned = !(simdgroup.live_mask >> thread.lane & 1);
+  if (returned) place.at = missed.at;
+  abandon_with(ReportKind::simd_divergence, group, place, returned ? nullptr : &ahead,
+               "lane " + std::to_string(thread.lane) +
+                   (returned ? " has returned" : " is at " + text_of(thread.at)) + " while lane " +
+                   std::to_string(ahead.lane) + " went through the simdgroup operation of " +
+                   text_of(missed.at),
+               "all live lanes of a simdgroup must reach the same operation together, and all 32 a matrix "
+               "function: take it out of the branch, and let no lane return before the last of them");
+}
+
 void report_partial_matrix(const Threadgroup& group, const Thread& thread) {
   const uint32_t live = uint32_t(__builtin_popcount(thread.simdgroup->live_mask));
   abandon_with(

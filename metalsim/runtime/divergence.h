@@ -19,6 +19,10 @@ namespace metalsim {
 /// `thread` is at a simd operation, other lanes of its simdgroup at another one.
 [[noreturn]] void report_simd_divergence(const Threadgroup& group, const Thread& thread);
 
+/// `thread` is elsewhere, or has returned, while other lanes of its simdgroup went through an operation that
+/// comes next for it.
+[[noreturn]] void report_missed_operation(const Threadgroup& group, const Thread& thread);
+
 /// `thread` is at a simdgroup matrix function, and its simdgroup has fewer than 32 live lanes.
 [[noreturn]] void report_partial_matrix(const Threadgroup& group, const Thread& thread);
 

@@ -24,6 +24,7 @@ size_t stack_colour(uint32_t index) { return size_t(index % 61) * 128; }
 /// Lanes may have left an earlier threadgroup after different numbers of exchanges.
 inline void begin_thread(Thread& thread) {
   thread.parity = 0;
+  thread.passed = 0;
   thread.elements_shared = false;
 }
 
@@ -84,7 +85,13 @@ __attribute__((always_inline)) inline void wait(Worker& worker, Thread& thread) 
   switch_to(&thread.stack_pointer, *next);
 }
 
+/// Before a lane waits for others: it must have passed what they have.
+inline void check_passed(const Threadgroup& group, const Thread& thread, const Simdgroup& simdgroup) {
+  if (__builtin_expect(thread.passed != simdgroup.passed, 0)) report_missed_operation(group, thread);
+}
+
 inline void release_simdgroup(Simdgroup& simdgroup) {
+  simdgroup.met = simdgroup.passed;
   simdgroup.runnable |= simdgroup.waits_simd;
   simdgroup.waits_simd = 0;
 }
@@ -99,6 +106,7 @@ void release_group(Threadgroup& group, uint32_t flags) {
     Simdgroup& simdgroup = group.simdgroups[s];
     simdgroup.runnable |= simdgroup.waits_group;
     simdgroup.waits_group = 0;
+    simdgroup.met = simdgroup.passed;
     simdgroup.fences.device += device;
     simdgroup.fences.threadgroup += memory;
   }
@@ -111,6 +119,8 @@ inline void retire(Threadgroup& group, Thread& thread) {
   simdgroup.live_mask &= ~bit;
   simdgroup.runnable &= ~bit;
   group.live--;
+  for (uint32_t n = thread.passed; __builtin_expect(n != simdgroup.passed, 0); ++n)
+    if (simdgroup.passed_at[n % pass_window].use == SimdUse::matrix) report_missed_operation(group, thread);
   if (__builtin_expect(group.checked && group.arrived > 0, 0)) report_return_before_barrier(group, thread);
   if (simdgroup.waits_simd && simdgroup.waits_simd == simdgroup.live_mask) {
     // All that are left have met, but none of them was the last to arrive: one goes first, as if it were.
@@ -160,6 +170,7 @@ bool simd_meet(SourceLocation at, SimdUse use) {
   Simdgroup& simdgroup = *thread.simdgroup;
   const uint32_t bit = 1u << thread.lane;
   thread.at = at;
+  check_passed(*current_group, thread, simdgroup);
   if (simdgroup.waits_simd == 0) {
     simdgroup.at = at;
     if (__builtin_expect(use == SimdUse::matrix && simdgroup.live_mask != 0xffffffffu, 0))
@@ -179,6 +190,34 @@ bool simd_meet(SourceLocation at, SimdUse use) {
   return true;  // no other lane has resumed, so this one computes for all
 }
 
+void simd_pass(SourceLocation at, SimdUse use) {
+  Threadgroup& group = *current_group;
+  Thread& thread = *current_thread;
+  Simdgroup& simdgroup = *thread.simdgroup;
+  if (__builtin_expect(thread.passed - simdgroup.met == pass_window, 0)) {
+    if (simd_meet(at, use) && use == SimdUse::barrier) group.counts.simdgroup_barriers++;
+    return;
+  }
+  PassedOperation& operation = simdgroup.passed_at[thread.passed % pass_window];
+  if (thread.passed == simdgroup.passed) {
+    thread.at = at;
+    if (__builtin_expect(simdgroup.waits_simd != 0, 0)) report_simd_divergence(group, thread);
+    if (__builtin_expect(simdgroup.waits_group != 0, 0)) {
+      simdgroup.waits_simd |= 1u << thread.lane;
+      report_deadlock(group, thread);
+    }
+    if (__builtin_expect(use == SimdUse::matrix && simdgroup.live_mask != 0xffffffffu, 0))
+      report_partial_matrix(group, thread);
+    operation = {at, use};
+    ++simdgroup.passed;
+    if (use == SimdUse::barrier) group.counts.simdgroup_barriers++;
+  } else if (__builtin_expect(operation.at.line != at.line || operation.at.column != at.column, 0)) {
+    thread.at = at;
+    report_missed_operation(group, thread);
+  }
+  ++thread.passed;
+}
+
 void simdgroup_fence(uint32_t flags, SourceLocation at) {
   if (!simd_meet(at, SimdUse::barrier)) return;
   FenceCounts& fences = current_thread->simdgroup->fences;
@@ -191,6 +230,7 @@ void threadgroup_fence(uint32_t flags, SourceLocation at) {
   Threadgroup& group = *current_group;
   Thread& thread = *current_thread;
   thread.at = at;
+  check_passed(group, thread, *thread.simdgroup);
   if (group.arrived == 0) {
     group.at = at;
   } else if (__builtin_expect(group.at.line != at.line || group.at.column != at.column, 0)) {

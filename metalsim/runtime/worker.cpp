@@ -7,6 +7,9 @@
 #include <new>
 
 #include "../checker/checker.h"
+#include "../counters/kernel_counters.h"
+
+__thread uint64_t metalsim_flops[3];
 
 namespace metalsim {
 
@@ -15,6 +18,7 @@ void run_fibers(Worker& worker);
 namespace {
 
 constexpr size_t page = 4096;
+constexpr size_t stacks_guard_bytes = 1 << 20;
 
 /// Pages that read as zero and take memory only when touched.
 unsigned char* reserve(size_t bytes, int protection) {
@@ -27,7 +31,10 @@ Worker* make_worker() {
   void* place = std::aligned_alloc(64, (sizeof(Worker) + 63) & ~size_t(63));
   if (!place) throw std::bad_alloc();
   Worker* worker = new (place) Worker;
-  worker->stacks = reserve(stacks_bytes, PROT_READ | PROT_WRITE);
+  // Stacks grow downwards: below the first one lies inaccessible memory, more than a large frame could step
+  // over.
+  worker->stacks = reserve(stacks_guard_bytes + stacks_bytes, PROT_READ | PROT_WRITE) + stacks_guard_bytes;
+  if (mprotect(worker->stacks - stacks_guard_bytes, stacks_guard_bytes, PROT_NONE)) throw std::bad_alloc();
   unsigned char* guarded = reserve(threadgroup_memory_reserved + 2 * page, PROT_NONE);
   worker->memory = guarded + page;
   if (mprotect(worker->memory, threadgroup_memory_reserved, PROT_READ | PROT_WRITE)) throw std::bad_alloc();
@@ -95,6 +102,7 @@ void prepare_worker(Worker& worker, Dispatch& dispatch, const Options& options) 
   group.dispatch = &dispatch;
   group.checked = kernel.unit->checked;
   group.counts = {};
+  std::fill(std::begin(metalsim_flops), std::end(metalsim_flops), 0);
   worker.run = kernel.run;
   worker.order = options.order;
   // A gap after each argument makes an overrun from one into the next visible to the checker.
@@ -106,6 +114,13 @@ void prepare_worker(Worker& worker, Dispatch& dispatch, const Options& options) 
     end += ((dispatch.threadgroup_bytes[i] + 15) & ~15u) + gap;
   }
   worker.argument_bytes = std::min(end, threadgroup_memory_reserved);
+}
+
+void add_counts_of_core(OperationCounts& counts, const Worker& worker) {
+  add_counts(counts, worker.group.counts);
+  counts.flops_f32 += metalsim_flops[0];
+  counts.flops_f16 += metalsim_flops[1];
+  counts.flops_bf16 += metalsim_flops[2];
 }
 
 void run_group(Worker& worker, Dispatch& dispatch, uint32_t index) {
@@ -143,6 +158,7 @@ void run_group(Worker& worker, Dispatch& dispatch, uint32_t index) {
         0xffffffffu >> (simd_width - simdgroup.lanes);
     simdgroup.waits_simd = simdgroup.waits_group = simdgroup.leader_after_return = 0;
     simdgroup.fences = {};
+    simdgroup.passed = simdgroup.met = 0;
   }
   if (worker.order == Order::random)
     worker.random = options().seed * 0x10001u + dispatch.number * 977u + index;

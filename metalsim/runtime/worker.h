@@ -39,6 +39,13 @@ Worker& this_worker();
 /// The worker of a core that has one: no check, for use inside a threadgroup.
 extern __thread Worker* current_worker __attribute__((tls_model("initial-exec")));
 
+/// Floating-point operations of float, half and bfloat by checked kernels on this core: they add to it
+/// themselves, see counters/count_flops.cpp.
+extern "C" __thread uint64_t metalsim_flops[3] __attribute__((tls_model("initial-exec")));
+
+/// Adds what this core has counted in the dispatch in hand.
+void add_counts_of_core(OperationCounts& counts, const Worker& worker);
+
 /// Lays out the threadgroup arguments of a dispatch; before the first run_group of it on this core.
 void prepare_worker(Worker& worker, Dispatch& dispatch, const Options& options);
 

@@ -36,18 +36,18 @@ constexpr DeviceKind kinds[] = {
 
 std::span<const DeviceKind> device_kinds() { return kinds; }
 
-const DeviceKind& device_kind(std::string_view name) {
-  for (const DeviceKind& kind : kinds) {
+const DeviceKind& device_kind(std::string_view name, std::span<const DeviceKind> among) {
+  for (const DeviceKind& kind : among) {
     if (kind.name == name) return kind;
   }
   throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", name),
-              "use " + device_choices());
+              "use " + device_choices(among));
 }
 
-std::string device_choices() {
+std::string device_choices(std::span<const DeviceKind> among) {
   std::string text = "auto";
-  for (const DeviceKind& kind : kinds)
-    text += (&kind == std::end(kinds) - 1 ? " or " : ", ") + std::string(kind.name);
+  for (const DeviceKind& kind : among)
+    text += (&kind == &among.back() ? " or " : ", ") + std::string(kind.name);
   return text;
 }
 

@@ -28,9 +28,9 @@ struct DeviceKind {
 std::span<const DeviceKind> device_kinds();
 
 /// Throws Error{unsupported} listing what --device takes if there is no such kind.
-const DeviceKind& device_kind(std::string_view name);
+const DeviceKind& device_kind(std::string_view name, std::span<const DeviceKind> among = device_kinds());
 
 /// What --device takes: "auto, cpu or metal".
-std::string device_choices();
+std::string device_choices(std::span<const DeviceKind> among = device_kinds());
 
 }  // namespace minfer

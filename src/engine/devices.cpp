@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/registry.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "graph/allocator.h"
 
 namespace minfer {
 namespace {
@@ -22,8 +22,10 @@ std::optional<KvFormat> kv_format_from_environment() {
 
 class Opener {
  public:
-  Opener(const Model& model, const SessionOptions& options, ContextParams& context)
-      : model_(model),
+  Opener(const Model& model, const SessionOptions& options, ContextParams& context,
+         std::span<const DeviceKind> kinds)
+      : kinds_(kinds),
+        model_(model),
         options_(options),
         context_(context),
         kv_format_(options.kv_format ? options.kv_format : kv_format_from_environment()),
@@ -44,25 +46,35 @@ class Opener {
                     "name another device, or leave --gpu-layers out");
       }
     } else {
-      take(device_kind(options_.device));
+      take(device_kind(options_.device, kinds_));
     }
     if (!devices_.device) set_context(false);
-    if (!devices_.device || !devices_.plan.whole()) devices_.cpu = device_kind("cpu").open(device_options_);
+    if (!devices_.device || !devices_.plan.whole())
+      devices_.cpu = device_kind("cpu", kinds_).open(device_options_);
     register_weights();
     return std::move(devices_);
   }
 
  private:
   /// What the device could take; nothing of this session changes but its context.
-  DevicePlan plan_for(const Backend& device) {
+  DevicePlan plan_for(const Backend& device, const LayerRequest& layers) {
     set_context(true);
-    return plan_device(model_, device, context_, layers_);
+    return plan_device(model_, device, context_, layers);
+  }
+
+  /// Everything, or what fits where everything cannot: only `auto` may give less than was asked for.
+  DevicePlan plan_to_choose(const Backend& device) {
+    DevicePlan plan = plan_for(device, layers_);
+    const Budget budget(device);
+    const bool too_large = budget.bytes() && plan.weight_bytes > *budget.bytes();
+    if (layers_.kind != LayerRequest::Kind::all || !too_large) return plan;
+    return plan_for(device, {LayerRequest::Kind::fit});
   }
 
   /// A device asked for by name runs the model or is refused.
   void take(const DeviceKind& kind) {
     auto device = kind.open(device_options_);
-    DevicePlan plan = plan_for(*device);
+    DevicePlan plan = plan_for(*device, layers_);
     if (!plan.obstacles.empty()) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("device {} cannot run this model:{}", kind.name, plan.obstacle_text()),
@@ -77,7 +89,7 @@ class Opener {
 
   /// The first device that may be chosen and can run the model, else the CPU.
   void choose() {
-    for (const DeviceKind& kind : device_kinds()) {
+    for (const DeviceKind& kind : kinds_) {
       if (!kind.automatic) {
         if (kind.simulated) explain(fmt::format("auto never takes {}, {}", kind.name, kind.what));
         continue;
@@ -91,7 +103,7 @@ class Opener {
         log(LogLevel::info, "auto: not {}: {}", kind.name, e.what());
         continue;
       }
-      DevicePlan plan = plan_for(*device);
+      DevicePlan plan = plan_to_choose(*device);
       if (plan.obstacles.empty() && plan.blocks > 0) return keep(kind, std::move(device), std::move(plan));
       const std::string why = plan.obstacles.empty() ? plan.notes.front() : plan.obstacle_text();
       log(LogLevel::info, "auto: not {}: {}", kind.name, why);
@@ -145,6 +157,7 @@ class Opener {
       device.add_mapping(model_.file().part_bytes(part), longest);
   }
 
+  const std::span<const DeviceKind> kinds_;
   const Model& model_;
   const SessionOptions& options_;
   ContextParams& context_;
@@ -170,8 +183,9 @@ std::string Devices::name() const {
   return text;
 }
 
-Devices open_devices(const Model& model, const SessionOptions& options, ContextParams& context) {
-  return Opener(model, options, context).open();
+Devices open_devices(const Model& model, const SessionOptions& options, ContextParams& context,
+                     std::span<const DeviceKind> kinds) {
+  return Opener(model, options, context, kinds).open();
 }
 
 }  // namespace minfer

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/registry.h"
 #include "engine/device_plan.h"
 #include "engine/session.h"
 
@@ -22,6 +23,7 @@ struct Devices {
 /// which blocks are on a device, and with `explain` every reason why not. Throws Error{unsupported} or
 /// Error{device} if a device asked for by name cannot run the model, Error{bad_request} for settings that
 /// cannot be used.
-Devices open_devices(const Model& model, const SessionOptions& options, ContextParams& context);
+Devices open_devices(const Model& model, const SessionOptions& options, ContextParams& context,
+                     std::span<const DeviceKind> kinds = device_kinds());
 
 }  // namespace minfer

@@ -111,12 +111,14 @@ double worst_difference(const std::vector<float>& found, const std::vector<doubl
   return worst;
 }
 
-AttentionRun::AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx)
+AttentionRun::AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx,
+                           int chunks)
     : device_(metal::Device::open()),
       settings_(metal::Settings::from_environment()),
       weights_(*device_, false),
       heads_(inputs.heads) {
   const metal::AutoreleasePool pool;
+  settings_.attention_chunks = chunks;
   if (n_ctx == 0) n_ctx = inputs.rows() + cells_beyond;
   const Attention op{0,     heads_.heads, heads_.kv_heads, heads_.width, heads_.scale(), WindowKind::causal,
                      format};

@@ -52,7 +52,9 @@ double worst_difference(const std::vector<float>& found, const std::vector<doubl
 class AttentionRun {
  public:
   using Emit = std::function<void(metal::Encoder&, const metal::AttentionCall&)>;
-  AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx = 0);
+  /// `chunks` as MINFER_ATTN_CHUNKS; 0: the device's own choice.
+  AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx = 0,
+               int chunks = 0);
   std::vector<float> outputs();
   /// Runs it again with other positions of the same number.
   std::vector<float> outputs_at(const std::vector<int32_t>& positions);

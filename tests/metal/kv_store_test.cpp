@@ -65,6 +65,20 @@ TEST_CASE("f32 and f16 rows of any width are the host's, one token and many") {
   }
 }
 
+/// Largest values of a block whose scale amax / 127 is another half when the quotient is a product with 1 /
+/// 127, as fast math would have it: next to a quotient half way between two halves.
+std::vector<float> scales_that_a_reciprocal_misses() {
+  std::vector<float> found;
+  const float reciprocal = 1.0f / 127.0f;
+  for (int tie = 1; tie < 2048; tie += 2) {
+    float amax = 127.0f * (1.0f + float(tie) * 0x1p-11f);
+    for (int step = 0; step < 4; ++step, amax = std::nextafter(amax, 1000.0f)) {
+      if (f32_to_f16(amax / 127.0f) != f32_to_f16(amax * reciprocal)) found.push_back(amax);
+    }
+  }
+  return found;
+}
+
 TEST_CASE("packed store: values that make rounding decide") {
   // Of magnitude m in every power of two that a half and its quotients know, with ties of x * 127 / amax.
   std::vector<float> values;
@@ -75,6 +89,11 @@ TEST_CASE("packed store: values that make rounding decide") {
   for (int block = 0; block < 32; ++block) {  // amax = 127: quotients are the values, halves of which tie
     values.push_back(127.0f);
     for (int i = 1; i < 32; ++i) values.push_back(0.5f * float(random.integer(-254, 254)));
+  }
+  const std::vector<float> scales = scales_that_a_reciprocal_misses();
+  REQUIRE(!scales.empty());
+  for (const float amax : scales) {
+    for (int i = 0; i < 32; ++i) values.push_back(i == 9 ? amax : random.normal());
   }
   for (int i = 0; i < 32; ++i) values.push_back(0.0f);
   for (int i = 0; i < 32; ++i) values.push_back(i == 5 ? -1e-38f : 0.0f);  // 127 / amax overflows

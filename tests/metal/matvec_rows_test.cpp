@@ -114,6 +114,38 @@ TEST_CASE("weights of different type or width are refused as one matrix") {
   }
 }
 
+TEST_CASE("what fused arms emit is held to the same types and widths") {
+  EmitBench bench;
+  const Values x = bench.values(Source(3).normals(128)), y = bench.result(4);
+  const WeightRef no_kernel{"a", DType::i32, 128, 4}, half_block{"a", DType::q4_k, 128, 4};
+  for (const WeightRef& weight : {no_kernel, half_block}) {
+    CAPTURE(info(weight.type).name);
+    for (const Refused& found : {refused([&] {
+                                   emit_matmul(bench.encoder, node(), MatMul{weight, {}}, y, x);
+                                 }),
+                                 refused([&] {
+                                   emit_matvec_rows(bench.encoder, node(), {&weight, 1}, y.span, x);
+                                 })}) {
+      CHECK(found.code == int(ErrorCode::unsupported));
+      CHECK(found.message.find("blk.0.attn_qkv") != std::string::npos);
+      CHECK(found.message.find(info(weight.type).name) != std::string::npos);
+      CHECK(found.message.find(weight.type == DType::i32 ? "no kernel" : "128") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a source that begins between 16 bytes is refused") {
+  EmitBench bench;
+  const WeightRef w = bench.weight("w", DType::q8_0, 64, 4);
+  Values x = bench.values(Source(3).normals(66));
+  x.span = x.span.part(8, 64 * sizeof(float));
+  x.cols = 64;
+  const Values y = bench.result(4);
+  const Refused found = refused([&] { emit_matmul(bench.encoder, node(), MatMul{w, {}}, y, x); });
+  CHECK(found.code == int(ErrorCode::unsupported));
+  CHECK(found.message.find("8 bytes into its buffer") != std::string::npos);
+}
+
 TEST_CASE("the tier follows tokens, rows and the switch alone") {
   Settings with, without;
   without.gemm = false;

@@ -22,20 +22,23 @@ MSL_RUNTIME_FN void threadgroup_barrier(mem_flags flags,
 
 MSL_RUNTIME_FN void simdgroup_barrier(mem_flags flags,
                                       metalsim::SourceLocation at = metalsim::SourceLocation::here()) {
-#if !defined(METALSIM_CHECKED)
-  if (flags == mem_flags::mem_none) return;  // orders no memory: a hint to the scheduler of a GPU
+  if (flags != mem_flags::mem_none) return metalsim::simdgroup_fence(uint(flags), at);
+#if defined(METALSIM_CHECKED)
+  metalsim::simd_pass(at, metalsim::SimdUse::barrier);  // orders no memory: a hint to the scheduler of a GPU
 #endif
-  metalsim::simdgroup_fence(uint(flags), at);
+
 }
 
 }  // namespace metal
 
 namespace metalsim {
 
-/// A threadgroup variable of a kernel's body: `threadgroup float tile[64];` becomes
-/// `auto& tile = metalsim::threadgroup_variable<float[64]>(0);`
-template <class T>
-MSL_FN T& threadgroup_variable(uint32_t id, SourceLocation at = SourceLocation::here()) {
+/// A threadgroup variable of a kernel's body: `threadgroup float tile[64];` in `kernel void k()` becomes
+/// `auto& tile = metalsim::threadgroup_variable<float[64], &::k, 0>();`
+template <class T, auto kernel, uint32_t id>
+MSL_FN T& threadgroup_variable(SourceLocation at = SourceLocation::here()) {
+  static_assert(id < max_static_arrays, "too many threadgroup variables in one kernel");
+  (void)&StaticThreadgroupMemory<kernel>::template counted<T, id>;
   return *static_cast<T*>(static_threadgroup_memory(id, sizeof(T), at));
 }
 

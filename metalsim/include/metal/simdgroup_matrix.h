@@ -2,8 +2,8 @@
 //
 // A GPU spreads the 64 elements over the 32 lanes. Here lane 0's object holds them all and does the work, and
 // the other lanes' objects are inert; so a matrix operation needs no meeting of the lanes, except where a
-// lane may have changed its own two elements through thread_elements(). The checked build meets at every
-// operation, to find lanes that go different ways.
+// lane may have changed its own two elements through thread_elements(). The checked build compares the ways of
+// the lanes at every operation.
 #pragma once
 
 #include "simdgroup.h"
@@ -79,10 +79,10 @@ namespace metalsim::lib {
 class MatrixOperation {
  public:
   MSL_RUNTIME_PART explicit MatrixOperation(SourceLocation at) : at_(at), shared_(elements_shared()) {
-#if defined(METALSIM_CHECKED)
-    simd_meet(at, SimdUse::matrix);
-#else
     if (shared_) simd_meet(at, SimdUse::matrix);
+#if defined(METALSIM_CHECKED)
+    else
+      simd_pass(at, SimdUse::matrix);
 #endif
   }
   MSL_RUNTIME_PART ~MatrixOperation() {

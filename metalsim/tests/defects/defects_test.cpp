@@ -105,6 +105,12 @@ const Defect defects[] = {
        Launch(kernel).buffer(0, y).run(1, 16);
      }},
     {"divergence", "shuffle_in_loop", ReportKind::simd_divergence, one_group},
+    {"divergence", "matrix_in_branch", ReportKind::simd_divergence, one_group},
+    {"divergence", "matrix_of_some_lanes", ReportKind::simd_divergence, one_group},
+    {"divergence", "matrix_before_barrier", ReportKind::simd_divergence, one_group},
+    {"divergence", "return_before_matrix", ReportKind::simd_divergence, one_group},
+    {"divergence", "pause_of_some_lanes", ReportKind::simd_divergence, one_group},
+    {"divergence", "more_matrices_of_some_lanes", ReportKind::simd_divergence, one_group},
 
     {"contents", "half_written", ReportKind::uninitialised_threadgroup, one_group},
     {"contents", "unwritten_array", ReportKind::uninitialised_threadgroup, one_group},

@@ -57,3 +57,45 @@ kernel void shuffle_in_loop(device float* y [[buffer(0)]], uint i [[thread_posit
   v += simd_sum(v);  // earlier
   y[i] = v;
 }
+
+kernel void matrix_in_branch(device float* y [[buffer(0)]], threadgroup float* s [[threadgroup(0)]],
+                             uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f);
+  if (i % 32 < 16) {
+    simdgroup_multiply(m, m, m);  // earlier
+  } else {
+    simdgroup_store(m, s, 8);  // here
+  }
+  y[i] = 1;
+}
+
+kernel void matrix_of_some_lanes(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f);
+  if (i % 32 < 16) simdgroup_multiply(m, m, m);  // earlier
+  y[i] = simd_sum(float(i));                     // here
+}
+
+kernel void matrix_before_barrier(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f);
+  if (i != 40) simdgroup_multiply(m, m, m);  // earlier
+  threadgroup_barrier(mem_flags::mem_none);  // here
+  y[i] = 1;
+}
+
+kernel void return_before_matrix(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f);
+  if (i == 40) return;
+  simdgroup_multiply(m, m, m);  // here
+  y[i] = 1;
+}
+
+kernel void pause_of_some_lanes(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  if (i % 32 < 16) simdgroup_barrier(mem_flags::mem_none);  // earlier
+  y[i] = simd_sum(float(i));                                // here
+}
+
+kernel void more_matrices_of_some_lanes(device float* y [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f);
+  for (uint k = 0; k < (i % 32 < 16 ? 100 : 99); k++) simdgroup_multiply(m, m, m);  // earlier
+  y[i] = simd_sum(float(i));                                                        // here
+}

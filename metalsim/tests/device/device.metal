@@ -11,7 +11,8 @@ struct Scale {
 constant int repeat [[function_constant(0)]];
 constant bool negate [[function_constant(1)]];
 
-constant bool with_bias [[function_constant(2)]];
+constant bool bias_wanted [[function_constant(2)]];
+constant bool with_bias = is_function_constant_defined(bias_wanted) && bias_wanted;
 
 kernel void add_bias(device uint* y [[buffer(0)]], device const uint* bias [[buffer(1), function_constant(with_bias)]],
                      uint i [[thread_position_in_grid]]) {
@@ -37,6 +38,23 @@ kernel void reverse_in_group(device uint* y [[buffer(0)]], threadgroup uint* sha
   threadgroup_barrier(mem_flags::mem_threadgroup);
   y[i] = shared[n - 1 - i];
 }
+
+template <typename T, ushort COUNT>
+kernel void reverse_own(device T* y [[buffer(0)]], threadgroup T* more [[threadgroup(0)]],
+                        uint i [[thread_index_in_threadgroup]]) {
+  constexpr ushort padded = COUNT + 1;
+  using pair = vec<T, 2>;
+  threadgroup T reverse_own[padded];  // may have the kernel's name
+  threadgroup pair pairs[COUNT], unused;
+  reverse_own[i] = y[i];
+  more[i] = 0;
+  pairs[i] = pair(y[i]);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = reverse_own[COUNT - 1 - i] + pairs[COUNT - 1 - i].y;
+}
+template [[host_name("reverse_own_32")]] kernel void reverse_own<uint, 32>(device uint*, threadgroup uint*, uint);
+template [[host_name("reverse_own_1024")]] kernel void reverse_own<uint, 1024>(device uint*, threadgroup uint*, uint);
+template [[host_name("reverse_own_4096")]] kernel void reverse_own<uint, 4096>(device uint*, threadgroup uint*, uint);
 
 kernel void two_arrays(device uint* y [[buffer(0)]], threadgroup uint* a [[threadgroup(0)]],
                        threadgroup uint* b [[threadgroup(1)]], uint i [[thread_index_in_threadgroup]]) {

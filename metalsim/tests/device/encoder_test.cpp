@@ -204,6 +204,27 @@ TEST_CASE("threadgroup memory: no length, over the limit, no multiple of 16") {
   e.finish();
 }
 
+TEST_CASE("threadgroup memory declared in the kernel counts towards the limit, and works") {
+  Encoding e;
+  const auto y = e.buffer(32 * word);
+  for (uint32_t i = 0; i < 32; ++i) Host::data<uint32_t>(y)[i] = i;
+  e.use("reverse_own_32");
+  e.encoder->setBuffer(y.get(), 0, 0);
+  e.encoder->setThreadgroupMemoryLength(32768 - 416 + 16, 0);
+  CHECK_MISUSE(
+      e.encoder->dispatchThreadgroups(one, warp),
+      "32784 bytes of threadgroup memory (416 of them declared in the kernel); the device has 32768");
+  e.finish();
+
+  Encoding good;
+  good.use("reverse_own_32");
+  good.encoder->setBuffer(y.get(), 0, 0);
+  good.encoder->setThreadgroupMemoryLength(32768 - 416, 0);
+  good.encoder->dispatchThreadgroups(one, warp);
+  CHECK(good.finish().empty());
+  CHECK(Host::data<uint32_t>(y)[0] == 62);
+}
+
 TEST_CASE("setBytes: over 4096 bytes, null, written by the kernel, shorter than the structure") {
   Encoding e;
   const std::vector<char> bytes(4097);

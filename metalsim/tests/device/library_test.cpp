@@ -121,7 +121,31 @@ TEST_CASE("function constants reach the kernel, by index, by name and by range")
   CHECK(run(values.get()) == -5);
   values->reset();
   values->setConstantValues(&five, MTL::DataTypeInt, NS::Range(0, 1));
-  CHECK(run(values.get()) == 5);  // a constant that is not given is false
+  values->setConstantValue(&no, MTL::DataTypeBool, NS::UInteger{1});
+  CHECK(run(values.get()) == 5);
+}
+
+TEST_CASE("a function constant that the kernel needs and the host left out is an error that names it") {
+  Host host;
+  const int five = 5;
+  const auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  values->setConstantValue(&five, MTL::DataTypeInt, text("repeat"));
+  NS::Error* error = nullptr;
+  CHECK_FALSE(NS::TransferPtr(host.library->newFunction(text("repeat_add"), values.get(), &error)));
+  CHECK(error->code() == MTL::LibraryErrorCompileFailure);
+  CHECK(description(error) == "kernel repeat_add: function constant 1 (negate) has no value");
+  CHECK(contains(suggestion(error), "setConstantValue"));
+
+  // Without values the function is there to be asked about, but no pipeline can be made of it.
+  const auto function = NS::TransferPtr(host.library->newFunction(text("repeat_add")));
+  REQUIRE(function);
+  CHECK_FALSE(NS::TransferPtr(host.device->newComputePipelineState(function.get(), &error)));
+  CHECK(contains(description(error), "(negate) has no value"));
+
+  // Constants that the kernel does not use, or asks about, may be left out.
+  values->reset();
+  CHECK(NS::TransferPtr(host.library->newFunction(text("fill_index"), values.get(), &error)));
+  CHECK(NS::TransferPtr(host.library->newFunction(text("add_bias"), values.get(), &error)));
 }
 
 TEST_CASE("a function constant of the wrong type is an error that names it") {
@@ -149,6 +173,10 @@ TEST_CASE("a function from a descriptor, and what a function says of its constan
   REQUIRE(constant);
   CHECK(constant->index() == 0);
   CHECK(constant->type() == MTL::DataTypeInt);
+  CHECK(constant->required());
+  CHECK_FALSE(function->functionConstantsDictionary()
+                  ->object<MTL::FunctionConstant>(text("bias_wanted"))
+                  ->required());
 }
 
 TEST_CASE("a pipeline knows its limits") {
@@ -156,10 +184,17 @@ TEST_CASE("a pipeline knows its limits") {
   CHECK(host.pipeline("fill_index")->maxTotalThreadsPerThreadgroup() == 1024);
   CHECK(host.pipeline("at_most_64")->maxTotalThreadsPerThreadgroup() == 64);
   CHECK(host.pipeline("fill_index")->threadExecutionWidth() == 32);
+  CHECK(host.pipeline("fill_index")->staticThreadgroupMemoryLength() == 0);
+  CHECK(host.pipeline("two_arrays")->staticThreadgroupMemoryLength() == 0);
+  CHECK(host.pipeline("reverse_own_32")->staticThreadgroupMemoryLength() == 144 + 32 * 8 + 16);
+  CHECK(host.pipeline("reverse_own_1024")->staticThreadgroupMemoryLength() == 4112 + 1024 * 8 + 16);
   NS::Error* error = nullptr;
   CHECK_FALSE(
       NS::TransferPtr(host.device->newComputePipelineState(static_cast<MTL::Function*>(nullptr), &error)));
   CHECK(contains(description(error), "the function is null"));
+  const auto large = NS::TransferPtr(host.library->newFunction(text("reverse_own_4096")));
+  CHECK_FALSE(NS::TransferPtr(host.device->newComputePipelineState(large.get(), &error)));
+  CHECK(contains(description(error), "declares 49184 bytes of threadgroup memory; the device has 32768"));
 }
 
 TEST_CASE("a pipeline from a descriptor has its label and its smaller limit") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 
 #include "support/launch.h"
 #include "tests/kernels/references.h"
@@ -75,9 +76,12 @@ void test_matrix(const char* kernel, int M, int K, int N) {
               tolerance::half_product_sum(K));
 }
 
-void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
+/// `growth`: the last key is that many times as large as the first, so that later chunks outweigh earlier
+/// ones.
+void test_attention(int queries, int n_kv, bool causal, int simdgroups, float growth = 1) {
   CAPTURE(queries);
   CAPTURE(n_kv);
+  CAPTURE(growth);
   const int heads = 4, kv_heads = 2, D = 64;
   const fa_args args{n_kv, heads, kv_heads, kv_heads * D, 0.125f};
   Data data(uint32_t(queries * 1000 + n_kv));
@@ -85,7 +89,9 @@ void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
       v(size_t(n_kv) * kv_heads * D * 2);
   Buffer o(q.bytes(), 0xff, false);
   data.fill(q.as<float>(), q.bytes() / 4, 2);
-  data.fill_half(k.as<uint16_t>(), k.bytes() / 2, 2);
+  for (int j = 0; j < n_kv; ++j)
+    data.fill_half(k.as<uint16_t>() + j * kv_heads * D, kv_heads * D,
+                   2 * (1 + (growth - 1) * float(j) / float(n_kv)));
   data.fill_half(v.as<uint16_t>(), v.bytes() / 2, 1);
   Launch("flash_attn_vec_d64")
       .bytes(0, args)
@@ -96,9 +102,10 @@ void test_attention(int queries, int n_kv, bool causal, int simdgroups) {
       .constant(0, causal)
       .threadgroup(0, uint32_t(simdgroups * (32 + D + 2) * 4))
       .run(uint32_t(queries), heads, 1, uint32_t(32 * simdgroups));
+  // exp() makes a relative error of a score's absolute one: of at most q k D scale, more than 4 growth.
   check_close(o.as<float>(),
               test::attention(args, q.as<float>(), k.as<uint16_t>(), v.as<uint16_t>(), queries, D, causal),
-              16 * tolerance::float_sum(n_kv + D));
+              16 * tolerance::float_sum(n_kv + D) + 4 * growth * tolerance::float_sum(D));
 }
 
 void test_norm(int n, uint32_t threads) {
@@ -160,6 +167,10 @@ TEST_CASE("attention over part, all and several chunks of the cache") {
     test_attention(5, 77, true, 4);
     test_attention(2, 3, true, 2);
     test_attention(3, 40, false, 2);
+    test_attention(1, 300, true, 4);  // several chunks for a simdgroup
+    test_attention(2, 70, true, 1);
+    test_attention(1, 64, true, 4);        // none for two of them
+    test_attention(1, 128, true, 4, 100);  // scores so far apart that a wrong maximum overflows
   });
 }
 
@@ -177,4 +188,36 @@ TEST_CASE("normalisation and addition") {
     for (uint32_t i = 0; i < n; ++i) want[i] = a.as<float>()[i] + b.as<float>()[i];
     check_close(c.as<float>(), want, 0);
   });
+}
+
+TEST_CASE("a report from a GPU thread, whose small stack the debug information must not run over") {
+  if (!test::find_kernel("mul_mv_q4_0_f32")->unit->checked) return;
+  Options options;
+  options.print_reports = false;
+  set_options(options);
+  clear_reports();
+  // On a core of its own, the first thread has the lowest stack: below it nothing can be written.
+  std::thread([] {
+    const int M = 4, K = 32;
+    Buffer w(M * sizeof(block_q4_0)), x(K * 4), y(M * 4, 0xff, false);
+    BarrierRegion region;
+    for (int i = 0; i < 2; ++i)
+      Launch("mul_mv_q4_0_f32")
+          .bytes(0, mv_args{K, M})
+          .buffer(1, w)
+          .buffer(2, x)
+          .buffer(3, y)
+          .constant(0, 1)
+          .run(1, 32, &region);
+  }).join();
+  REQUIRE(reports().size() == 1);
+  CHECK(reports()[0].kind == ReportKind::missing_barrier);
+  CHECK(reports()[0].place.file == "mv.metal");
+  CHECK(reports()[0].place.line > 0);
+}
+
+TEST_CASE("a kernel knows the size of its threadgroup variables before it runs") {
+  CHECK(*test::find_kernel("reversed_float_64")->static_threadgroup_bytes == 256 + 512 + 80 + 16);
+  CHECK(*test::find_kernel("reversed_int_32")->static_threadgroup_bytes == 128 + 256 + 80 + 16);
+  CHECK(*test::find_kernel("add_f32")->static_threadgroup_bytes == 0);
 }

@@ -83,5 +83,57 @@ class Tool(unittest.TestCase):
         self.assertIn("before anything is changed", self.run_tool(test="false").stderr)
 
 
+class NinjaTool(unittest.TestCase):
+    """A build folder of Ninja: the "compiler" copies, the "linker" makes a test that looks for the barrier."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name).resolve()
+        self.build = self.root / "build"
+        for folder in (self.root / "source", self.build / "bin"):
+            folder.mkdir(parents=True)
+        self.source = self.root / "source" / "sample.metal"
+        shutil.copy(HERE / "sample.metal", self.source)
+        (self.build / "compile.sh").write_text("cp $1 $3\n")
+        (self.build / "link.sh").write_text(
+            "{ echo '#!/bin/sh'; echo \"grep -q '  threadgroup_barrier(mem_flags::mem_threadgroup)' <<'END'\"\n"
+            "cat $1; echo END; } > $3; chmod +x $3\n")
+        (self.build / "build.ninja").write_text(
+            f"rule compile\n  command = cd {self.root}/source && sh {self.build}/compile.sh sample.metal -o {self.build}/$out\n"
+            "rule link\n  command = : && sh link.sh objects/sample.o -o $out && :\n"
+            f"build objects/sample.o: compile {self.source}\nbuild bin/check: link objects/sample.o\n")
+        (self.build / "CTestTestfile.cmake").write_text(
+            f'add_test(check "{self.build}/bin/check")\nset_tests_properties(check PROPERTIES LABELS some)\n'
+            f'add_test(other "{self.build}/bin/other")\nset_tests_properties(other PROPERTIES LABELS some)\n')
+        subprocess.run(["ninja", "-C", str(self.build)], stdout=subprocess.DEVNULL, check=True)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_tool(self, *more):
+        return subprocess.run([sys.executable, str(TOOL / "mutate.py"), str(self.source), "--build", str(self.build),
+                               "--label", "some", "--jobs", "2", *more], capture_output=True, text=True, check=False)
+
+    def test_kills_and_survivors_without_a_change_of_source_or_build(self):
+        original, program = self.source.read_text(), (self.build / "bin" / "check").read_text()
+        done = self.run_tool()
+        self.assertIn(" 3 killed", done.stdout, done.stderr)
+        self.assertIn("sample.metal:8: bound off by one", done.stdout)
+        self.assertEqual(self.source.read_text(), original)
+        self.assertEqual((self.build / "bin" / "check").read_text(), program)
+
+    def test_results_are_kept_for_the_next_run(self):
+        results = self.root / "results"
+        first = self.run_tool("--results", str(results))
+        second = self.run_tool("--results", str(results), "--seconds", "0")
+        self.assertIn(" 3 killed, ", second.stdout, second.stderr)
+        self.assertIn(" 0 survived, ", second.stdout)  # tried again, were there time
+        self.assertEqual(len(results.read_text().splitlines()), 3)
+        self.assertNotIn(" 0 survived, ", first.stdout)
+
+    def test_programs_and_sources_that_have_no_part_in_it_are_refused(self):
+        self.assertIn("no test of these names is built", self.run_tool("--target", "nothing").stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 // What the attention kernels share.
 #pragma once
+#include <metal_stdlib>
 
-/// The score of a row that a query does not see, and the maximum of no rows. Finite, since fast-math forgets infinities:
-/// exp(lowest - m) is 0 and lowest - lowest is 0.
-constant constexpr float lowest_score = -0.5f * FLT_MAX;
+/// Stands for the score of a row that a query does not see, and is the maximum before the first row. Finite:
+/// infinities would make exp(-inf - -inf) for a query without rows, and fast-math may assume that there are none.
+constant constexpr float masked_score = -FLT_MAX / 2;

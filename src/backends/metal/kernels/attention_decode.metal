@@ -132,7 +132,7 @@ kernel void decode_combine(constant CombineArgs& args [[buffer(0)]],
                            ushort lane [[thread_index_in_simdgroup]]) {
   const int width4 = args.head_dim / 4;
   const ulong query = ulong(position.y) * args.n_heads + position.x, first = query * args.chunks;
-  float most = lowest_score;
+  float most = masked_score;
   for (int chunk = 0; chunk < args.chunks; chunk++) most = max(most, sums[first + chunk].x);
   float sum = 0.0f;
   for (int chunk = 0; chunk < args.chunks; chunk++) {

@@ -85,7 +85,7 @@ struct Running {
 inline float weigh_scores(thread Running& state, threadgroup float* scores, int seen, float scale, ushort lane) {
   threadgroup float2* pair = (threadgroup float2*)scores + lane;
   const bool first = lane * 2 < seen, second = lane * 2 + 1 < seen;
-  float2 s = lowest_score;
+  float2 s = masked_score;
   if (first) s.x = pair->x * scale;
   if (second) s.y = pair->y * scale;
   const float most = max(state.most, simd_max(max(s.x, s.y)));
@@ -167,7 +167,7 @@ kernel void prefill_flash(constant PrefillFlashArgs& args [[buffer(0)]],
   simdgroup_float8x8 out[own_columns];
   for (short i = 0; i < own_columns; i++) out[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   Running states[own_queries];
-  for (short i = 0; i < own_queries; i++) states[i] = {lowest_score, 0.0f};
+  for (short i = 0; i < own_queries; i++) states[i] = {masked_score, 0.0f};
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
   for (int tile = 0; tile * prefill_rows < visible; tile++) {

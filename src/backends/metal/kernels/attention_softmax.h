@@ -1,4 +1,6 @@
 #pragma once
+#include "attention.h"
+
 // Attention of one query head over KV rows by one simdgroup, with the softmax computed as it goes.
 //
 // The simdgroup is cut into slots of `lanes` lanes. A slot takes a row at a time and keeps a softmax of its
@@ -9,7 +11,6 @@
 // neighbouring rows.
 //
 // Scores are in units of log2: q is scaled by scale * log2(e), and exp2 is the instruction that there is.
-#include "attention.h"
 
 constant constexpr float log2_e = 1.44269504088896341f;
 
@@ -29,7 +30,7 @@ inline void start_softmax(thread SoftmaxState<lanes, groups>& state, device cons
     state.q[i] = group < width4 ? q[group] * (scale * log2_e) : float4(0.0f);
     state.o[i] = float4(0.0f);
   }
-  state.m = lowest_score;
+  state.m = masked_score;
   state.s = 0.0f;
 }
 
@@ -51,7 +52,7 @@ inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const 
       if (group < width4) sum += dot(state.q[j], keys.load4(known, group));
     }
     for (ushort distance = lanes / 2; distance > 0; distance /= 2) sum += simd_shuffle_xor(sum, distance);
-    score[i] = row < end ? sum : lowest_score;
+    score[i] = row < end ? sum : masked_score;
     most = max(most, score[i]);
   }
 
@@ -60,8 +61,8 @@ inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const 
   state.s *= fade;
   for (int j = 0; j < groups; j++) state.o[j] *= fade;
   for (int i = 0; i < rows_a_slot; i++) {
-    const int row = first + i * slots + slot, known = min(row, end - 1);
-    const float weight = row < end ? exp2(score[i] - most) : 0.0f;
+    const int known = min(first + i * slots + slot, end - 1);
+    const float weight = exp2(score[i] - most);  // 0 of a masked row, once the slot has seen another
     state.s += weight;
     for (int j = 0; j < groups; j++) {
       const int group = part + lanes * j;
@@ -70,7 +71,8 @@ inline void attend_rows(thread SoftmaxState<lanes, groups>& state, thread const 
   }
 }
 
-/// One softmax of all slots, in the lanes of slot 0.
+/// One softmax of all slots, in the lanes of slot 0. What a slot without rows has gathered fades to nothing
+/// beside one with rows.
 template <int lanes, int groups>
 inline void merge_slots(thread SoftmaxState<lanes, groups>& state) {
   for (ushort distance = lanes; distance < 32; distance *= 2) {

@@ -38,7 +38,7 @@ inline float reduce(float x, threadgroup float* partial, ushort lane, ushort sim
   threadgroup_barrier(mem_flags::mem_threadgroup);  // the reduction before this one has been read
   if (lane == 0) partial[simdgroup] = x;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  x = LARGEST ? lowest_score : 0.0f;
+  x = LARGEST ? masked_score : 0.0f;
   if (lane < threads / 32) x = partial[lane];
   return LARGEST ? simd_max(x) : simd_sum(x);
 }
@@ -55,7 +55,7 @@ kernel void three_pass_softmax(constant ThreePassArgs& args [[buffer(0)]],
   const int visible = positions[tgpig.x] + 1;
   device float* own = scores + (ulong(tgpig.x) * args.heads + tgpig.y) * args.n_ctx;
 
-  float most = lowest_score, total = 0.0f;
+  float most = masked_score, total = 0.0f;
   for (int row = tiitg; row < visible; row += threads) most = max(most, own[row]);
   most = reduce<true>(most, partial, tiisg, sgitg);
   for (int row = tiitg; row < visible; row += threads) {

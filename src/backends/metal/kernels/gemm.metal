@@ -186,8 +186,8 @@ template [[host_name("gemm_q5_k_f16")]] kernel GemmHalf gemm_half<BlockQ5_K, 256
 template [[host_name("gemm_q6_k_f16")]] kernel GemmHalf gemm_half<BlockQ6_K, 256>;
 
 // For each token the power of two that brings its largest activation to between 2^14 and 2^15: none overflows a half,
-// and those down to 2^-28 of the largest keep all of a half's bits. One simdgroup a token. Works on the bits, because
-// fast math knows neither infinities nor NaN: a token with one is not scaled, and its results are not finite either.
+// and those down to 2^-28 of the largest keep all of a half's bits. An infinity or NaN stays what it is. One simdgroup a
+// token; on the bits, because fast math promises nothing for numbers that are none.
 kernel void row_scales_f32(constant GemmArgs& args [[buffer(0)]],
                            device float* scales [[buffer(1)]],
                            device const float* x [[buffer(2)]],
@@ -197,7 +197,6 @@ kernel void row_scales_f32(constant GemmArgs& args [[buffer(0)]],
   uint largest = 0;
   for (int i = lane; i < args.cols; i += 32) largest = max(largest, as_type<uint>(x[i]) & 0x7FFFFFFFu);
   const uint exponent = simd_max(largest) >> 23;
-  // Both the scale and its inverse have exponents from 2 to 252: neither is subnormal.
-  const uint scale = exponent == 255 ? 127u : min(127u + 127u + 14u - exponent, 252u);
+  const uint scale = min(127u + 127u + 14u - exponent, 252u);  // neither it nor its inverse is subnormal
   if (lane == 0) scales[token] = as_type<float>(scale << 23);
 }

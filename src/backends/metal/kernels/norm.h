@@ -28,7 +28,9 @@ inline float norm_lane_sum(device const float* x, int width, int part, int lane)
 }
 
 /// 1 / sqrt(mean + eps), from the sum over all parts.
-inline float norm_scale(float sum, int width, float eps) { return precise::rsqrt(precise::divide(sum, float(width)) + eps); }
+inline float norm_scale(float sum, int width, float eps) {
+  return precise::rsqrt(precise::divide(sum, float(width)) + eps);
+}
 
 /// The scale of a row by one simdgroup; all 32 lanes must come here, and all get it.
 inline float norm_scale_simd(device const float* x, int width, float eps, int lane) {

@@ -17,8 +17,8 @@ void encode_fused_ffn(Encoder& encoder, const PlacedNode& placed) {
   Values x = source(placed, 0);
   const Values y = output(placed);
   const int64_t ffn_dim = op.gate.rows;
-  const bool fits = op.up.rows == ffn_dim && op.gate.cols == op.up.cols && op.gate.type == op.up.type &&
-                    x.cols >= op.gate.cols && y.cols == 2 * ffn_dim;
+  const bool fits =
+      op.up.rows == ffn_dim && op.gate.cols == op.up.cols && x.cols >= op.gate.cols && y.cols == 2 * ffn_dim;
   if (!fits) {
     refuse(
         node, ErrorCode::bad_model,

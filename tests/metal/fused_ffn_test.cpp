@@ -1,0 +1,56 @@
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "metal/metal_device.h"
+
+using namespace minfer;
+using namespace minfer::test;
+
+namespace {
+
+/// The hidden row by the fused op and by what it replaces.
+struct Outcome {
+  std::vector<float> fused, plain;
+};
+
+Outcome hidden(DType type, int64_t dim, int64_t ffn_dim) {
+  OpBench bench(metal_device());
+  const WeightRef gate = bench.weight("gate", type, dim, ffn_dim, 1);
+  const WeightRef up = bench.weight("up", type, dim, ffn_dim, 2);
+  const Operand x = bench.values(dim, 1, Source(uint32_t(dim + ffn_dim)).normals(dim));
+  const Operand g = bench.result(ffn_dim, 1), u = bench.result(ffn_dim, 1), h = bench.result(ffn_dim, 1);
+  const Operand both = bench.result(2 * ffn_dim, 1);
+  bench.add(MatMul{gate, {}}, {x}, g);
+  bench.add(MatMul{up, {}}, {x}, u);
+  bench.add(SwiGlu{}, {g, u}, h);
+  bench.add(FusedFfn{gate, up}, {x}, both);
+  bench.run();
+  std::vector<float> fused = bench.read(both);
+  fused.resize(size_t(ffn_dim));
+  return {fused, bench.read(h)};
+}
+
+}  // namespace
+
+TEST_CASE("the fused feed-forward start has the bits of its expansion, for every weight type") {
+  for (int type = 0; type < int(DType::i32); ++type) {
+    CAPTURE(info(DType(type)).name);
+    for (const int64_t ffn_dim : {1, 33, 70}) {
+      CAPTURE(ffn_dim);
+      const Outcome outcome = hidden(DType(type), 256, ffn_dim);
+      CHECK(same_bits(outcome.fused, outcome.plain));
+    }
+  }
+}
+
+TEST_CASE("metal_fused_ffn_refuses_nt_other_than_one, before it looks for weights") {
+  OpBench bench(metal_device());
+  const WeightRef nowhere{"nowhere", DType::q8_0, 64, 64};
+  const Operand x = bench.values(64, 2, Source(1).normals(128));
+  bench.add(FusedFfn{nowhere, nowhere}, {x}, bench.result(128, 2), "blk.3.ffn");
+  const Refused answer = refused([&] { bench.encode(); });
+  CHECK(answer.thrown);
+  CHECK(answer.code == int(ErrorCode::unsupported));
+  CHECK(answer.message.find("blk.3.ffn") != std::string::npos);
+  CHECK(answer.message.find("2 tokens") != std::string::npos);
+}
