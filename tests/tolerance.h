@@ -111,13 +111,6 @@ inline constexpr double metal_gemm_half = 5e-3;
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
-/// Absolute, for attention over waves (|q| <= 3, |k| <= 2, |v| <= 1.5, heads of up to 256) on a device with fast math:
-/// scores of up to 96 rounded in f32 move a weight by 96 * 8u * 2, its exponential by a few ulp of as much again.
-inline constexpr double metal_attention = 2e-4;
-
-/// The same over f16 rows on a matrix unit, which may round to half what it multiplies with a half.
-inline constexpr double metal_attention_f16 = 2e-3;
-
 /// Relative: a thread adds the squares of every 1024th value four at a time, then 2 + 5 + 5 halvings, and one tail
 /// value; half of that through the root; then the quotient and the root (4 ulp each, of 2u), +eps and two products.
 constexpr double metal_rms_norm(double n) { return ((n / 1024 + 14) / 2 + 2 * (4 + 4) + 3) * u; }

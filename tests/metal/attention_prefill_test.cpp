@@ -13,7 +13,7 @@ namespace {
 constexpr Heads narrow_heads = {14, 2, 64}, wide_heads = {28, 4, 128};
 
 double tolerance_of(KvFormat format) {
-  return format == KvFormat::f16 ? tol::metal_attention_f16 : tol::metal_attention;
+  return format == KvFormat::f16 ? tol::metal_attention_f16 : tol::metal_attention_f32;
 }
 
 void flash_of_unpacked(metal::Encoder& encoder, const metal::AttentionCall& call) {
