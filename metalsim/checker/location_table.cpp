@@ -26,10 +26,11 @@ Table& table() {
 
 Site site_of(const SourceLocation& at) {
   struct Cached {
-    const char* file;
-    uint32_t line, column, number;
+    const char* file = nullptr;
+    uint32_t line = 0, column = 0, number = 0;
   };
-  static thread_local Cached cache[256] = {};
+  // On the heap: a library that a running program loads has a few hundred bytes for its threads' own variables.
+  static thread_local std::vector<Cached> cache(256);
   Cached& cached = cache[(at.line * 31 + at.column) % 256];
   if (cached.file == at.file && cached.line == at.line && cached.column == at.column && at.file)
     return {cached.number, true};

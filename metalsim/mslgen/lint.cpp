@@ -16,6 +16,18 @@ bool is_vector_type(std::string_view word) {
   return false;
 }
 
+/// The vector type that a word names, itself or through aliases: "float4", or "vec<T,4>"; else nothing.
+std::optional<std::string> vector_type(const Unit& unit, std::string_view word) {
+  std::string type(word);
+  for (int steps = 0; steps < 8; ++steps) {  // an alias may have the name of what it stands for elsewhere
+    if (is_vector_type(type) || type.substr(0, 4) == "vec<") return type;
+    const auto alias = unit.aliases.find(type);
+    if (alias == unit.aliases.end()) break;
+    type = alias->second;
+  }
+  return std::nullopt;
+}
+
 /// Words that are ordinary names in Metal and mean something else in OpenCL.
 bool is_opencl_word(std::string_view word) {
   for (const std::string_view name :
@@ -49,7 +61,7 @@ bool is_vec_constructor(const Unit& unit, size_t i) {
 /// Whether token i opens the arguments of a variable `float4 v(a, b)`, and not the parameters of a function.
 bool initialises_vector(const Unit& unit, size_t i) {
   if (i < 2 || !unit.tokens[i].is("(") || unit.tokens[i - 1].kind != TokenKind::word) return false;
-  if (!is_vector_type(unit.tokens[i - 2].text)) return false;
+  if (!vector_type(unit, unit.tokens[i - 2].text)) return false;
   const Token &first = unit.tokens[i + 1], &second = unit.tokens[i + 2];
   if (first.is(")")) return false;
   const bool names_type =
@@ -72,12 +84,12 @@ std::optional<std::string> lint_word(const Unit& unit, size_t i) {
   if (token.is("thread")) return "__private";
   if (token.is("kernel")) return std::string();
   if (is_opencl_word(token.text)) return "msl_" + std::string(token.text);
-  if (initialises_vector(unit, i)) return " = make_" + std::string(unit.tokens[i - 2].text) + "(";
+  if (initialises_vector(unit, i)) return " = make_" + *vector_type(unit, unit.tokens[i - 2].text) + "(";
   if (is_vec_constructor(unit, i)) return "make_vec";
   // float4(a, b) is a call there: the language's vectors have no constructors of several arguments.
   const bool member = i > 0 && (unit.tokens[i - 1].is(".") || unit.tokens[i - 1].is("->"));
-  if (is_vector_type(token.text) && unit.tokens[i + 1].is("(") && !member)
-    return "make_" + std::string(token.text);
+  if (token.kind == TokenKind::word && unit.tokens[i + 1].is("(") && !member)
+    if (const auto type = vector_type(unit, token.text)) return "make_" + *type;
   return std::nullopt;
 }
 

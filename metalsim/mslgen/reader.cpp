@@ -33,7 +33,7 @@ void Unit::fail(size_t token, const std::string& message) const {
 }
 
 Unit read_unit(const Source& source) {
-  Unit unit{source, lex(source), {}, {}, {}, {}, {}, {}};
+  Unit unit{source, lex(source), {}, {}, {}, {}, {}, {}, {}};
   Reader(unit).run();
   return unit;
 }
@@ -41,6 +41,7 @@ Unit read_unit(const Source& source) {
 void Reader::run() {
   const size_t end = tokens_.size() - 1;
   refuse({0, end});
+  collect_aliases({0, end});
   declarations(0, end, "");
   check_address_spaces({0, end});
 }
@@ -164,6 +165,20 @@ void Reader::collect_words(const std::string& name, Range range) {
     const bool tests = at(i).is(tests_constant) && at(i + 1).is("(") && at(i + 2).kind == TokenKind::word;
     words.insert(tests ? test_of(std::string(at(i + 2).text)) : std::string(at(i).text));
     if (tests) i += 2;
+  }
+}
+
+/// `using name = type;` and `typedef type name;`, wherever they stand.
+void Reader::collect_aliases(Range range) {
+  for (size_t i = range.begin; i < range.end; ++i) {
+    if (!at(i).is("using") && !at(i).is("typedef")) continue;
+    const bool named_first = at(i).is("using");
+    if (named_first && !at(i + 2).is("=")) continue;
+    const size_t semicolon = skip_to(";", i);
+    Range type = named_first ? Range{i + 3, semicolon} : Range{i + 1, semicolon - 1};
+    if (at(type.begin).is("metal") && at(type.begin + 1).is("::")) type.begin += 2;
+    const size_t name = named_first ? i + 1 : semicolon - 1;
+    if (at(name).kind == TokenKind::word) unit_.aliases[std::string(at(name).text)] = unit_.text(type);
   }
 }
 

@@ -44,6 +44,7 @@ class Reader {
   std::string unquoted(const Attribute& attribute) const;
   std::vector<Range> split(Range list) const;
   void collect_words(const std::string& name, Range range);
+  void collect_aliases(Range range);
 
   // declarations.cpp: program scope
   void declarations(size_t begin, size_t end, const std::string& scope);

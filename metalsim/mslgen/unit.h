@@ -80,6 +80,9 @@ struct Unit {
   std::vector<ThreadgroupStatement> threadgroup_statements;
   std::vector<Range> attributes;  ///< Metal's own, to be removed
 
+  /// Names that `using` or `typedef` give to other types, with the words of those; for the lint.
+  std::map<std::string, std::string> aliases;
+
   /// Words that stand in the definition of a function or type, for everything defined at program scope: who
   /// may call whom, by name. A test of a function constant is one word, "is_function_constant_defined(name)".
   std::map<std::string, std::set<std::string>> words_of;

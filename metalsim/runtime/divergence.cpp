@@ -120,7 +120,8 @@ void report_missed_operation(const Threadgroup& group, const Thread& thread) {
   const Simdgroup& simdgroup = *thread.simdgroup;
   const PassedOperation& missed = simdgroup.passed_at[thread.passed % pass_window];
   const Thread* first = &group.threads[simdgroup.first];
-  while (first->passed == thread.passed) ++first;  // the one that is ahead of it
+  // The first that is ahead of it. Lanes that have not begun still hold an old count.
+  while ((simdgroup.fresh >> first->lane & 1) || first->passed <= thread.passed) ++first;
   Thread ahead = *first, place = thread;
   ahead.at = missed.at;
   const bool returned = !(simdgroup.live_mask >> thread.lane & 1);

@@ -27,6 +27,8 @@ struct Descriptor {
 
 }  // namespace
 
+size_t page_bytes() { return size_t(::sysconf(_SC_PAGESIZE)); }
+
 MappedFile::MappedFile(const std::string& path) {
   // A pipe would block on opening without O_NONBLOCK; the check for a regular file below then names the
   // problem.

@@ -6,6 +6,9 @@
 
 namespace minfer {
 
+/// Bytes of a page: every mapping begins at a multiple of it.
+size_t page_bytes();
+
 /// A whole regular file, mapped read-only and private from offset 0, so the base is page-aligned. The mapping
 /// ends with the object. A file that another process shortens while it is mapped makes reads past its new end
 /// fatal (SIGBUS): no check here can prevent that, so model files are to be replaced by renaming, never

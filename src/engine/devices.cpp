@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mapped_file.h"
 #include "base/thread_pool.h"
 #include "graph/allocator.h"
 
@@ -150,11 +151,26 @@ class Opener {
       if (!devices_.device || plan.host_weights.count(weight.ref.name)) devices_.cpu->add_weight(weight);
   }
 
+  /// The pages of each part that hold the device's weights, from the first to the last: the device makes what
+  /// it is given resident, and the rest of the file belongs to the CPU.
   void add_mappings(Backend& device) const {
     size_t longest = 0;
-    for (const Weight& weight : model_.weights()) longest = std::max(longest, weight.data.size());
-    for (int part = 0; part < model_.file().parts(); ++part)
-      device.add_mapping(model_.file().part_bytes(part), longest);
+    std::vector<std::pair<size_t, size_t>> extents(size_t(model_.file().parts()), {SIZE_MAX, 0});
+    for (const Weight& weight : model_.weights()) {
+      if (!devices_.plan.device_weights.count(weight.ref.name)) continue;
+      longest = std::max(longest, weight.data.size());
+      const int part = model_.file().find_tensor(weight.ref.name)->part;
+      const size_t at = size_t(weight.data.data() - model_.file().part_bytes(part).data());
+      auto& [begin, end] = extents[size_t(part)];
+      begin = std::min(begin, at);
+      end = std::max(end, at + weight.data.size());
+    }
+    for (int part = 0; part < model_.file().parts(); ++part) {
+      const auto [first, end] = extents[size_t(part)];
+      if (end == 0) continue;
+      const size_t begin = first / page_bytes() * page_bytes();
+      device.add_mapping(model_.file().part_bytes(part).subspan(begin, end - begin), longest);
+    }
   }
 
   const std::span<const DeviceKind> kinds_;

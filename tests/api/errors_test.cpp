@@ -216,6 +216,8 @@ TEST_CASE("settings that cannot be used are named") {
   refused(MINFER_BAD_REQUEST, "threads", [](auto& o) { o.threads = INT32_MAX; });
   refused(MINFER_BAD_REQUEST, "chunk", [](auto& o) { o.prefill_chunk = 0; });
   refused(MINFER_UNSUPPORTED, "teapot", [](auto& o) { o.device = "teapot"; });
+  refused(MINFER_BAD_REQUEST, "many", [](auto& o) { o.gpu_layers = "many"; });
+  refused(MINFER_BAD_REQUEST, "device cpu", [](auto& o) { o.device = "cpu", o.gpu_layers = "1"; });
   refused(MINFER_BAD_REQUEST, "q3_k", [](auto& o) { o.kv_format = "q3_k"; });
   CHECK(session == nullptr);
 

@@ -149,15 +149,28 @@ class Sessions(Refusals):
     def test_logits_equal_the_references(self):
         with open(os.path.join(DATA, "golden", "qwen2-f32.json")) as file:
             case = json.load(file)["cases"][0]
-        session = self.model.session(n_ctx=1024, threads=1, kv_format="f32")
+        session = self.model.session(n_ctx=1024, threads=1, device="cpu", kv_format="f32")
         logits = session.decode(case["prompt"])
         self.assertEqual(len(logits), 384)
         # The class of F32 files: 1e-5 of the largest logit (tests/tolerance.h).
         for got, want in zip(logits, case["last_logits"]):
             self.assertLessEqual(abs(got - want), 1e-5 * case["max_abs_logit"])
 
+    def test_another_device_has_the_logits_of_the_cpu(self):
+        want = list(self.model.session(n_ctx=64, threads=1, device="cpu", kv_format="f32").decode(PROMPT))
+        with self.assertRaises(minfer.Error) as caught:
+            self.model.session(device="none")
+        if "metal-sim" not in caught.exception.hint:
+            self.skipTest("the software Metal device is not in this build")
+        for layers, name in ((None, "metal-sim"), ("1", "metal-sim + cpu")):
+            session = self.model.session(n_ctx=64, device="metal-sim", kv_format="f32", gpu_layers=layers)
+            self.assertEqual(session.device, name)
+            away = max(abs(a - b) for a, b in zip(session.decode(PROMPT), want))
+            self.assertLess(away, 1e-4 * max(map(abs, want)))  # what a device may differ (tests/tolerance.h)
+            self.assertGreater(away, 0)
+
     def test_logits_are_a_view_of_the_sessions_memory(self):
-        session = self.model.session(n_ctx=64, threads=1)
+        session = self.model.session(n_ctx=64, threads=1, device="cpu")
         first = session.decode(PROMPT)
         again = session.logits
         address = ctypes.addressof(first.obj)
@@ -172,13 +185,13 @@ class Sessions(Refusals):
         self.assertEqual((values.dtype, values.shape, values.ctypes.data), (numpy.float32, (384,), address))
 
     def test_a_view_keeps_the_session_alive(self):
-        logits = self.model.session(n_ctx=64, threads=1).decode(PROMPT)
-        expected = list(self.model.session(n_ctx=64, threads=1).decode(PROMPT))
+        logits = self.model.session(n_ctx=64, threads=1, device="cpu").decode(PROMPT)
+        expected = list(self.model.session(n_ctx=64, threads=1, device="cpu").decode(PROMPT))
         gc.collect()
         self.assertEqual(list(logits), expected)
 
     def test_rows_tokens_truncate(self):
-        session = self.model.session(n_ctx=64, threads=1, prefill_chunk=2)
+        session = self.model.session(n_ctx=64, threads=1, device="cpu", prefill_chunk=2)
         last = list(session.decode(PROMPT))
         self.assertEqual(session.tokens, PROMPT)
         session.truncate(0)
@@ -196,7 +209,7 @@ class Sessions(Refusals):
         self.assertEqual((session.n_ctx, session.device, session.kv_format), (64, "cpu", "f32"))
 
     def test_sampler(self):
-        session = self.model.session(n_ctx=64, threads=1)
+        session = self.model.session(n_ctx=64, threads=1, device="cpu")
         logits = session.decode(PROMPT)
         greedy = minfer.Sampler(temperature=0)
         best = max(range(384), key=lambda i: logits[i])
@@ -212,7 +225,7 @@ class Sessions(Refusals):
         self.assertGreater(len(set(draws[0])), 1)
 
     def test_refusals(self):
-        session = self.model.session(n_ctx=8, threads=1)
+        session = self.model.session(n_ctx=8, threads=1, device="cpu")
         self.refused("bad_request", "no logits", lambda: session.logits)
         self.refused("context_length_exceeded", "9", lambda: session.decode([1] * 9))
         self.refused("bad_request", "384", lambda: session.decode([384]))
@@ -242,14 +255,15 @@ class Generations(Refusals):
         return session.generate(PROMPT, max_tokens=-1, temperature=0)
 
     def test_text_and_result(self):
-        session = self.model.session(n_ctx=256, threads=1)
+        session = self.model.session(n_ctx=256, threads=1, device="cpu")
         generation = session.generate(PROMPT, max_tokens=20, temperature=0)
         self.assertIsNone(generation.reason)
         text = "".join(generation)
         self.assertEqual((generation.reason, generation.generated_tokens, generation.prompt_tokens), ("length", 20, 7))
         self.assertEqual(text, self.model.detokenize(session.generated, special=False))
         self.assertEqual(list(generation), [])  # an iterator that has ended stays ended
-        by_hand, sampler, tokens = self.model.session(n_ctx=256, threads=1), minfer.Sampler(temperature=0), []
+        by_hand = self.model.session(n_ctx=256, threads=1, device="cpu")
+        sampler, tokens = minfer.Sampler(temperature=0), []
         by_hand.decode(PROMPT)
         while len(tokens) < 20:
             tokens.append(sampler.sample(by_hand))
@@ -257,12 +271,13 @@ class Generations(Refusals):
         self.assertEqual(session.generated, tokens)
 
         stop = text[len(text) // 2:][:3]
-        stopped = self.model.session(n_ctx=256, threads=1).generate(PROMPT, max_tokens=20, temperature=0, stop=stop)
+        session = self.model.session(n_ctx=256, threads=1, device="cpu")
+        stopped = session.generate(PROMPT, max_tokens=20, temperature=0, stop=stop)
         self.assertEqual("".join(stopped), text[:text.index(stop)])
         self.assertEqual(stopped.reason, "stop_string")
 
     def test_failures_come_out_of_the_iterator(self):
-        session = self.model.session(n_ctx=16, threads=1)
+        session = self.model.session(n_ctx=16, threads=1, device="cpu")
         self.refused("context_length_exceeded", "17", lambda: list(session.generate([1] * 17)))
         self.refused("bad_request", "temperature", lambda: list(session.generate(PROMPT, temperature=-1)))
         self.refused("bad_request", "heat", lambda: session.generate(PROMPT, heat=1))
@@ -270,7 +285,7 @@ class Generations(Refusals):
         self.refused("bad_request", "stop", lambda: list(session.generate(PROMPT, stop="")))
 
     def test_leaving_early_cancels(self):
-        session = self.model.session(n_ctx=100000, threads=1)
+        session = self.model.session(n_ctx=100000, threads=1, device="cpu")
         with self.endless(session) as generation:
             for _ in generation:
                 break
@@ -283,7 +298,7 @@ class Generations(Refusals):
         session.close()  # with a generation running
 
     def test_cancel_from_another_thread(self):
-        session = self.model.session(n_ctx=100000, threads=1)
+        session = self.model.session(n_ctx=100000, threads=1, device="cpu")
         generation = self.endless(session)
         next(generation)
         self.refused("bad_request", "in use", lambda: session.decode([1]))
@@ -299,7 +314,7 @@ class Generations(Refusals):
 
     def test_two_sessions_in_two_threads(self):
         def run(seed):
-            session = self.model.session(n_ctx=256, threads=1)
+            session = self.model.session(n_ctx=256, threads=1, device="cpu")
             return "".join(session.generate(PROMPT, max_tokens=40, temperature=1.0, seed=seed)), session.generated
 
         alone = [run(1), run(2)]

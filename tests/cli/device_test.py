@@ -30,7 +30,7 @@ class Devices(unittest.TestCase):
             self.assertIn(word, text)
 
     def test_unknown_devices_are_refused_with_those_of_this_build(self):
-        self.assert_refused(logits("--device", "cuda"), "`cuda` is not in this build", CHOICES)
+        self.assert_refused(logits("--device", "teapot"), "`teapot` is not in this build", CHOICES)
         if SIMULATED:
             self.assert_refused(logits("--device", "metal"), "`metal` is not in this build", "metal-sim")
 

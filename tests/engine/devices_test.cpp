@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mapped_file.h"
 
 using namespace minfer;
 
@@ -19,6 +20,7 @@ struct Script {
   MemoryAnswer memory{MemoryAnswer::State::reported, size_t(1) << 40, {}};
   std::string without_kernel;  ///< the weight whose matmul it refuses
   std::vector<std::string> calls;
+  std::span<const std::byte> mapping;
 };
 Script script;
 
@@ -31,8 +33,15 @@ class ScriptedDevice final : public Backend {
     return Support::no("no kernel multiplies " + matmul->weight.name);
   }
   MemoryAnswer memory() const override { return script.memory; }
-  void add_mapping(std::span<const std::byte>, size_t) override { script.calls.push_back("mapping"); }
+  void add_mapping(std::span<const std::byte> bytes, size_t longest) override {
+    script.calls.push_back("mapping");
+    script.mapping = bytes;
+    CHECK(reinterpret_cast<uintptr_t>(bytes.data()) % page_bytes() == 0);
+    CHECK(longest > 0);
+  }
   void add_weight(const Weight& weight) override {
+    CHECK(weight.data.data() >= script.mapping.data());
+    CHECK(weight.data.data() + weight.data.size() <= script.mapping.data() + script.mapping.size());
     script.calls.push_back(weight.ref.name);
     bytes_ += weight.data.size();
   }
@@ -184,6 +193,8 @@ TEST_CASE("each side of a split gets its weights and no others") {
   CHECK(opened.context.gpu_layers == 1);
   CHECK(contains(opened.log, "1 of 2 blocks on gpu, the rest on cpu"));
   CHECK(contains(opened.log, "all 2 blocks"));
+  CHECK(script.mapping.size() >= opened.devices.plan.weight_bytes);
+  CHECK(script.mapping.size() < opened.devices.plan.weight_bytes + 2 * page_bytes());
   for (const std::string& name : script.calls)
     CHECK((name.starts_with("blk.0.") || name == "mapping" || name == "finish"));
   CHECK(opened.devices.cpu->has_weight("blk.1.attn_q.weight"));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "backends/metal/ops/ops.h"
 #include "base/error.h"
 #include "metal/metal_device.h"
 #include "ops/reference.h"
@@ -62,6 +63,22 @@ void check_norm(const std::vector<float>& found, const std::vector<float>& x, co
 
 const std::vector<int64_t> widths = {1, 3, 8, 33, 64, 80, 127, 128, 129, 576, 896, 1000, 1023, 1025, 4864};
 
+/// The kernel that a norm of rows of `width` values is given.
+std::string norm_kernel(int64_t width, const metal::Settings& settings) {
+  const metal::AutoreleasePool pool;
+  const auto device = metal::Device::open();
+  const metal::WeightRegistry weights(*device, false);
+  metal::ScratchPool scratch;
+  metal::MetalProgram program;
+  metal::Encoder encoder(*device, settings, weights, scratch, program);
+  const auto memory = device->new_buffer(size_t(width) * sizeof(float), "row");
+  const metal::Span span{memory.get(), 0, size_t(width) * sizeof(float)};
+  Node node;
+  node.op = RmsNorm{};
+  emit_norm(encoder, node, {span, width, 1}, {span, width, 1}, width, span, 1e-5f);
+  return program.dispatches.at(0).pipeline->name;
+}
+
 struct RopeCase {
   RopeStyle style;
   int64_t head_dim, n_heads;
@@ -120,6 +137,13 @@ TEST_CASE("the norm by one simdgroup has the bits of the norm by 256 threads") {
     const Environment one("MINFER_NO_RMS_256", "1");
     CHECK(same_bits(norm(c, x, gain), by_group));
   }
+}
+
+TEST_CASE("heads are normalised by one simdgroup, long rows by a threadgroup unless that is switched off") {
+  CHECK(norm_kernel(128, {}) == "rms_norm_simd_f32");
+  CHECK(norm_kernel(576, {}) == "rms_norm_f32");
+  const Environment one("MINFER_NO_RMS_256", "1");
+  CHECK(norm_kernel(576, metal::Settings::from_environment()) == "rms_norm_simd_f32");
 }
 
 TEST_CASE("each head is normalised alone, in place or not") {

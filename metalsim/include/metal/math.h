@@ -110,6 +110,10 @@ MSL_FN float fract(float x) { return __builtin_fminf(x - __builtin_floorf(x), 0x
 MSL_FN half fract(half x) {
   return half(__builtin_fminf(float(x) - __builtin_floorf(float(x)), 0x1.ffcp-1f));
 }
+template <class T, metalsim::lib::if_bfloat<T> = 0>
+MSL_FN T fract(T x) {
+  return T(__builtin_fminf(float(x) - __builtin_floorf(float(x)), 0x1.fep-1f));
+}
 MSL_LIFT1(fract)
 
 MSL_FN float smoothstep(float edge0, float edge1, float x) {
@@ -118,6 +122,10 @@ MSL_FN float smoothstep(float edge0, float edge1, float x) {
 }
 MSL_FN half smoothstep(half edge0, half edge1, half x) {
   return half(smoothstep(float(edge0), float(edge1), float(x)));
+}
+template <class T, metalsim::lib::if_bfloat<T> = 0>
+MSL_FN T smoothstep(T edge0, T edge1, T x) {
+  return T(smoothstep(float(edge0), float(edge1), float(x)));
 }
 MSL_LIFT3(smoothstep)
 
@@ -146,6 +154,18 @@ MSL_FN T sincos(T x, T& cosine) {
   return sin(x);
 }
 MSL_FN float nextafter(float x, float y) { return __builtin_nextafterf(x, y); }
+// Bits of numbers that are not NaN are in order, apart from their sign.
+MSL_FN half nextafter(half x, half y) {
+  if (x != x || y != y) return x + y;
+  if (x == y) return y;
+  ushort bits = as_type<ushort>(x);
+  if (x == 0)
+    bits = as_type<ushort>(y) & 0x8000 | 1;
+  else
+    bits += (x < y) == (x > 0) ? 1 : -1;
+  return as_type<half>(bits);
+}
+MSL_LIFT2(nextafter)
 
 template <class T, int N>
 MSL_FN vec<T, N> ldexp(const vec<T, N>& x, const vec<int, N>& exponent) {

@@ -162,6 +162,22 @@ kernel void matrices(device const float* x [[buffer(0)]], device float* y [[buff
   y[i] = s[i] + s[63 - i];
 }
 
+// Simdgroups go different ways as a whole, through more operations than lanes are compared over at once; some lanes
+// leave before pauses that order nothing.
+kernel void ways_of_simdgroups(device float* y [[buffer(0)]], uint sg [[simdgroup_index_in_threadgroup]],
+                               uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_threadgroup]]) {
+  simdgroup_float8x8 m(1.0f), sum(0.0f);
+  for (uint k = 0; k < (sg == 0 ? 150 : 7); k++) {
+    simdgroup_multiply_accumulate(sum, m, m, sum);
+    if (sg == 1) simdgroup_barrier(mem_flags::mem_none);
+  }
+  threadgroup_barrier(mem_flags::mem_none);
+  y[i] = simd_sum(1.0f);
+  if (lane >= 20) return;
+  for (uint k = 0; k < 40; k++) simdgroup_barrier(mem_flags::mem_none);
+  y[i] += simd_sum(1.0f);
+}
+
 constant float table[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 kernel void table_and_own_memory(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {

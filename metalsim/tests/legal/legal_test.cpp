@@ -90,6 +90,13 @@ const Legal legal[] = {
        Buffer x(64 * 4), y(64 * 4);
        Launch(kernel).buffer(0, x).buffer(1, y).threadgroup(0, 256).run(1, 32);
      }},
+    {"ways_of_simdgroups",
+     [](const char* kernel) {
+       Buffer y(64 * 4);
+       Launch(kernel).buffer(0, y).run(1, 64);
+       CHECK(y.as<float>()[0] == 32 + 20);
+       CHECK(y.as<float>()[63] == 32);
+     }},
     {"table_and_own_memory", four_groups},
     {"wraps",
      [](const char* kernel) {

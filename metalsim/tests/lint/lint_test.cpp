@@ -100,6 +100,16 @@ TEST_CASE("what is legal passes") {
   CHECK(lint(legal) == "");
 }
 
+TEST_CASE("vectors are constructed through aliases of their types") {
+  CHECK(lint("using f4 = metal::float4;\ntypedef half2 pair;\ntypedef f4 other;\n"
+             "template <typename T>\nkernel void k(device T* y [[buffer(0)]]) {\n"
+             "  using t4 = vec<T, 4>;\n  const f4 a = f4(1, 2, y[0], 4);\n  const f4 b(a.xy, 1, 2);\n"
+             "  const pair p = pair(1.0h, y[1]);\n  const t4 t = t4(y[0], y[1], a.x, p.y);\n"
+             "  const other o = other(a.xyz, 1);\n  y[0] = T(a.x + b.y + o.z) + t.w;\n}\n"
+             "template [[host_name(\"x\")]] kernel decltype(k<float>) k<float>;\n") == "");
+  refuses("using f4 = float4;\n" + head + "f4 v = f4(1, 2, 3, 4);\nthread float* p = y;\n}\n", "t.metal:6:");
+}
+
 TEST_CASE("pointers without an address space are refused by the translator itself") {
   using metalsim::test::error_of;
   const std::string message = " type without an address space: write device, constant, threadgroup or thread";

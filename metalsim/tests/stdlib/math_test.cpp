@@ -16,6 +16,11 @@ constexpr size_t samples = 3 * 1024;
 long double median(long double x, long double y, long double z) {
   return std::fmax(std::fmin(x, y), std::fmin(std::fmax(x, y), z));
 }
+/// sin(pi x), with zeros that are zero, and none of them negative.
+long double sine_of_turns(long double x) {
+  const long double turn = std::fmod(x, 2.0L);
+  return turn == std::trunc(turn) ? 0.0L : std::sin(pi * turn);
+}
 long double smooth(long double low, long double high, long double x) {
   const long double t = std::fmin(std::fmax((x - low) / (high - low), 0.0L), 1.0L);
   return t * t * (3 - 2 * t);
@@ -101,6 +106,83 @@ TEST_CASE("each function of floats agrees with long double, scalar and vector") 
          "; tolerance: ", std::string(function.tolerance.why));
     check_floats(function, "_float", samples);
     check_floats(function, "_float3", samples / 3);
+  }
+}
+
+TEST_CASE("each function of halves and of bfloats is the long double result rounded once") {
+  constexpr size_t count = 2048;
+  for (const bool half : {true, false}) {
+    const Format& format = half ? half_format : bfloat_format;
+    uint32_t which = 0;
+    for (const Function& function : functions) {
+      if (function.precise) continue;
+      INFO(std::string(function.name), std::string(half ? " of half" : " of bfloat"),
+           "; tolerance: ", std::string(tol::narrow_function.why));
+      Random random(which + 1);
+      std::vector<uint16_t> in[3], out(count);
+      for (auto& argument : in)
+        for (size_t i = 0; i < count; ++i)
+          argument.push_back(bits_of(random.between(function.low, function.high), format));
+      KernelRun(half ? "functions_of_half" : "functions_of_bfloat")
+          .buffer(0, in[0])
+          .buffer(1, in[1])
+          .buffer(2, in[2])
+          .buffer(3, out)
+          .bytes(4, &which, sizeof which)
+          .threads(count, 256);
+      for (size_t i = 0; i < count; ++i) {
+        const double x = value_of(in[0][i], format), y = value_of(in[1][i], format),
+                     z = value_of(in[2][i], format);
+        CAPTURE(x);
+        CAPTURE(y);
+        CAPTURE(z);
+        const double got = value_of(out[i], format);
+        const long double exact = function.reference(x, y, z);
+        CAPTURE(got);
+        CAPTURE(double(exact));
+        REQUIRE(agrees(got, exact, tol::narrow_function, format));
+      }
+      ++which;
+    }
+  }
+}
+
+TEST_CASE("the next float and the next half, from all halves in both directions") {
+  Random random(5);
+  std::vector<float> in, out(2 * 4096);
+  for (size_t i = 0; i < out.size(); ++i)
+    in.push_back(float(random.between(-1, 1) * std::pow(10.0, double(i % 80) - 40)));
+  in[0] = in[1] = 0;
+  in[2] = 0;
+  in[4] = std::numeric_limits<float>::max(), in[5] = std::numeric_limits<float>::infinity();
+  KernelRun("next_float").buffer(0, in).buffer(1, out).threads(4096, 256);
+  for (size_t i = 0; i < out.size(); ++i) REQUIRE(out[i] == std::nextafter(in[i], in[i ^ 1]));
+
+  std::vector<uint16_t> halves, next(2 * 65536);
+  for (size_t i = 0; i < next.size(); i += 2) {
+    halves.push_back(uint16_t(i / 2));
+    halves.push_back(uint16_t(random.bits()));
+  }
+  KernelRun("next_half").buffer(0, halves).buffer(1, next).threads(65536, 256);
+  for (size_t i = 0; i < next.size(); ++i) {
+    const double x = value_of(halves[i], half_format), y = value_of(halves[i ^ 1], half_format);
+    const double got = value_of(next[i], half_format);
+    CAPTURE(x);
+    CAPTURE(y);
+    if (std::isnan(x) || std::isnan(y)) {
+      REQUIRE(std::isnan(got));
+    } else if (std::isinf(x)) {  // back to the largest
+      REQUIRE(std::fabs(got) == (x == y ? std::fabs(x) : half_format.largest));
+    } else if (x == y) {
+      REQUIRE(got == y);
+    } else {  // the neighbour: beyond a power of two, the ones below are half as far apart
+      const double step = ulp(x, half_format);
+      const bool inwards = (y < x) == (x > 0) && x != 0;
+      const bool power = x != 0 && std::fabs(x) == std::ldexp(1.0, std::ilogb(x)) &&
+                         std::ilogb(x) > half_format.least_exponent;
+      const double want = x + (y > x ? 1 : -1) * (inwards && power ? step / 2 : step);
+      REQUIRE(got == (std::fabs(want) > half_format.largest ? std::copysign(INFINITY, want) : want));
+    }
   }
 }
 

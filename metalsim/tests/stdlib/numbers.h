@@ -46,6 +46,17 @@ inline double value_of(uint16_t bits, const Format& format) {
          std::ldexp(fraction + (1 << fraction_bits), format.least_exponent - fraction_bits + exponent - 1);
 }
 
+/// The bits of the value of a narrow format that is nearest to x, in its range of normal values.
+inline uint16_t bits_of(double x, const Format& format) {
+  const double value = rounded(x, format);
+  const int fraction_bits = format.digits - 1;
+  if (std::fabs(value) < std::ldexp(1.0, format.least_exponent)) return x < 0 ? 0x8000 : 0;
+  const int exponent = std::ilogb(value);
+  const auto significand = uint16_t(std::fabs(std::ldexp(value, fraction_bits - exponent)));
+  const auto biased = uint16_t(exponent - format.least_exponent + 1);
+  return uint16_t((value < 0 ? 0x8000 : 0) | biased << fraction_bits | (significand - (1 << fraction_bits)));
+}
+
 template <class To, class From>
 To bits_as(From value) {
   static_assert(sizeof(To) == sizeof(From));

@@ -1,10 +1,10 @@
 #pragma once
 // The arithmetic of a root-mean-square norm, so that every kernel that normalises a row gets the same bits.
 //
-// A row's sum of squares has one order of additions, that of 256 threads: the thread of lane l in part p adds the
-// squares of values 4 (32 p + l) to + 3, of those 1024 further on and so on, and at last of one of the row's last
-// width % 4 values. The lanes of a part are added by simd_sum, and so are the parts. One simdgroup alone computes the
-// parts one after the other. Parts that begin past the row are 0, so they may be left out.
+// A row's sum of squares has one order of additions, that of 256 threads: the thread of lane l in part p adds
+// the squares of values 4 (32 p + l) to + 3, of those 1024 further on and so on, and at last of one of the
+// row's last width % 4 values. The lanes of a part are added by simd_sum, and so are the parts. One simdgroup
+// alone computes the parts one after the other. Parts that begin past the row are 0, so they may be left out.
 
 constant constexpr int norm_parts = 8;  // of 32 lanes
 constant constexpr int norm_threads = norm_parts * 32;
@@ -46,10 +46,10 @@ inline float norm_scale_simd(device const float* x, int width, float eps, int la
 /// One normalised value.
 inline float norm_value(float x, float scale, float gain) { return x * scale * gain; }
 
-/// y = x * scale * gain, by `threads` threads of which this is number `first`. y may be x if nobody but the thread
-/// itself reads its values: that holds for the values it summed.
-inline void norm_apply(device float* y, device const float* x, device const float* gain, int width, float scale,
-                       int first, int threads) {
+/// y = x * scale * gain, by `threads` threads of which this is number `first`. y may be x if nobody but the
+/// thread itself reads its values: that holds for the values it summed.
+inline void norm_apply(device float* y, device const float* x, device const float* gain, int width,
+                       float scale, int first, int threads) {
   device const packed_float4* x4 = (device const packed_float4*)x;
   device const packed_float4* gain4 = (device const packed_float4*)gain;
   device packed_float4* y4 = (device packed_float4*)y;

@@ -3,8 +3,9 @@
 
 /// Cosine and sine of position * frequency.
 ///
-/// The angle is counted in turns and in integers: unsigned arithmetic drops whole turns without an error, where a float
-/// product is off by a thousandth of a radian at position 32767. What is left is a signed part of a turn in 2^-32 steps.
+/// The angle is counted in turns and in integers: unsigned arithmetic drops whole turns without an error,
+/// where a float product is off by a thousandth of a radian at position 32767. What is left is a signed part
+/// of a turn in 2^-32 steps.
 inline float2 rope_turn(int position, device const RopeFrequency& frequency) {
   const uint at = uint(position);
   const ulong turns = ulong(at) * ulong(frequency.high) + ulong(mulhi(at, frequency.low));
