@@ -28,10 +28,11 @@ double tolerance_of(KvFormat format) {
   return format == KvFormat::q8_0 ? tol::metal_logits + tol::kv_q8_0 : tol::metal_logits;
 }
 
-void check_and_report(const std::string& model, const SessionOptions& options) {
+void check_and_report(const std::string& model, const SessionOptions& options, size_t longest = SIZE_MAX) {
   CAPTURE(model);
   const double tolerance = tolerance_of(*options.kv_format);
-  golden::report(model, name(*options.kv_format), golden::check_file(model, options, tolerance), tolerance);
+  const double error = golden::check_file(model, options, tolerance, longest);
+  golden::report(model, name(*options.kv_format), error, tolerance);
 }
 
 constexpr KvFormat formats[] = {KvFormat::f32, KvFormat::f16, KvFormat::q8_0};
@@ -75,11 +76,15 @@ class Settings {
 
 TEST_CASE("metal: every reference model in every KV format") {
   for (const KvFormat format : formats) {
-    for (const golden::Reference& r : golden::references()) check_and_report(r.name, metal_options(format));
+    // Software is slow, and the longest prompts have a case of their own below, in every format.
+    const size_t longest = format == KvFormat::f32 ? SIZE_MAX : 100;
+    for (const golden::Reference& r : golden::references()) {
+      check_and_report(r.name, metal_options(format), longest);
+    }
   }
 }
 
-TEST_CASE("metal: prompts in chunks that are no multiple of a tile") {
+TEST_CASE("metal: prompts of up to 700 tokens in chunks that are no multiple of a tile") {
   for (const KvFormat format : formats) {
     for (const char* model : {"qwen2-mixed-k", "qwen3-f16", "llama-q4_1"}) {
       SessionOptions options = metal_options(format);

@@ -4,9 +4,9 @@
 // Tiles of rows count from row 0, and the numbers of two queries meet only where one of them is a zero. So a query's
 // result does not depend, to the bit, on which others share its launch or its threadgroup.
 #include <metal_stdlib>
+using namespace metal;
 #include "attention.h"
 #include "attention_prefill_args.h"
-using namespace metal;
 
 // Where a thread stands.
 struct Place {

@@ -1,9 +1,9 @@
 // Attention of many queries in three passes: scores, softmax, weighted sum. The plain form that the tiled kernel is
 // compared with: a threadgroup of 256 threads takes one query of one head, and its scores lie in device memory.
 #include <metal_stdlib>
+using namespace metal;
 #include "attention.h"
 #include "attention_prefill_args.h"
-using namespace metal;
 
 constant constexpr int threads = 256;
 
