@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/metal/program.h"
 #include "base/error.h"
 #include "base/fp16.h"
 #include "graph/kv_format.h"
@@ -195,6 +196,20 @@ TEST_CASE(
   Scene other(layer, KvFormat::f32);
   other.x = other.bench.values(2 * dim, 1, wide);
   CHECK(same_bits(other.run_fused().q, found.q));
+}
+
+TEST_CASE("a fused arm is two dispatches: its products, and what follows them") {
+  const Layer plain{.n_heads = 2, .n_kv_heads = 1, .head_dim = 64, .biases = "qkv"};
+  const Layer normed{.n_heads = 2, .n_kv_heads = 1, .head_dim = 64, .norms = true};
+  for (const Layer* layer : {&plain, &normed}) {
+    for (const KvFormat format : formats) {
+      Scene scene(*layer, format);
+      scene.run_fused();
+      const auto* program = dynamic_cast<const metal::MetalProgram*>(scene.bench.program());
+      REQUIRE(program != nullptr);
+      CHECK(program->dispatches.size() == 2);
+    }
+  }
 }
 
 /// An arm with `tokens` tokens at cell `at`; weights that nobody registered if `nowhere`.

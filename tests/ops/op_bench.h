@@ -64,6 +64,7 @@ class OpBench {
   /// Encodes what was added since the last run; throws what encode and run throw.
   void encode();
   void run();
+  const Program* program() const { return program_.get(); }  ///< what encode made; null before it
   std::vector<float> read(const Operand& operand);
 
  private:

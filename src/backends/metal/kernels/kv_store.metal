@@ -15,7 +15,7 @@ kernel void kv_store(constant KvStoreArgs& args [[buffer(0)]],
                      device uchar* v_region [[buffer(5)]],
                      uint3 at [[thread_position_in_grid]]) {
   const int first_column = int(at.x) * 4, first_token = int(at.y) * args.tokens_a_thread;
-  const int end_token = min(first_token + args.tokens_a_thread, args.tokens);
+  const int end_token = first_token + args.tokens_a_thread;
   device const float* from = at.z == 0 ? k : v;
   device uchar* to = at.z == 0 ? k_region : v_region;
   for (int token = first_token; token < end_token; token++) {
@@ -45,7 +45,7 @@ kernel void kv_store_q8_0(constant KvStoreArgs& args [[buffer(0)]],
                           ushort per_group [[simdgroups_per_threadgroup]]) {
   const int block = int(group.x) * per_group + in_group, first_token = int(group.y) * args.tokens_a_thread;
   if (block >= args.kv_dim / 32) return;  // a whole simdgroup
-  const int end_token = min(first_token + args.tokens_a_thread, args.tokens);
+  const int end_token = first_token + args.tokens_a_thread;
   device const float* from = group.z == 0 ? k : v;
   device uchar* to = group.z == 0 ? k_region : v_region;
   for (int token = first_token; token < end_token; token++) {

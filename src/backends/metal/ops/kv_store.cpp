@@ -34,7 +34,7 @@ void emit_kv_store(Encoder& encoder, const Node& node, const KvPlace& kv, const 
       packed ? groups(kv.kv_dim / 32, blocks_a_group) : groups(kv.kv_dim, 4 * threads_a_group);
   const size_t threads = packed ? 32 * blocks_a_group : threads_a_group;
   Dispatch& dispatch = encoder.dispatch(node, fmt::format("kv_store_{}", name(kv.format)))
-                           .args(KvStoreArgs{int32_t(kv.kv_dim), int32_t(tokens), 1, uint32_t(kv.row_bytes)})
+                           .args(KvStoreArgs{int32_t(kv.kv_dim), 1, uint32_t(kv.row_bytes)})
                            .read(1, k.span)
                            .read(2, v.span)
                            .read(3, span_of(node, cells))
