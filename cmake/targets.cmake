@@ -10,12 +10,18 @@ function(minfer_library name)
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  if(name STREQUAL "minfer_base")  # the lowest, so the one that all others can share with
+    target_precompile_headers(minfer_base PRIVATE ${MINFER_COMMON_HEADERS})
+  else()
+    target_precompile_headers(${name} REUSE_FROM minfer_base)
+  endif()
 endfunction()
 
 # minfer_test(NAME FILES a.cpp ... DEPS target ... [LABELS label ...]): one doctest program, one ctest entry.
 function(minfer_test name)
   cmake_parse_arguments(ARG "" "" "FILES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_FILES})
+  target_precompile_headers(${name} REUSE_FROM doctest_main)
   target_link_libraries(${name} PRIVATE doctest_main ${ARG_DEPS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(${name} PRIVATE MINFER_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "api/model.h"
 #include "api/support.h"
 #include "base/error.h"
@@ -29,7 +31,8 @@ chat::RenderOptions render_options(const minfer_chat_options* given) {
   if (all.enable_thinking != MINFER_THINKING_DEFAULT)
     options.enable_thinking = all.enable_thinking == MINFER_THINKING_ON;
   const std::string_view tools = text_argument(all.tools, all.tools_bytes, "options.tools");
-  if (!tools.empty()) options.tools = parse_json(tools, "options.tools");
+  if (!tools.empty())
+    options.tools = std::make_shared<nlohmann::ordered_json>(parse_json(tools, "options.tools"));
   return options;
 }
 

@@ -1,5 +1,7 @@
 #include "chat/chat_template.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "chat/jinja/from_json.h"
 #include "chat/jinja/interpreter.h"
@@ -63,7 +65,7 @@ std::vector<Piece> ParsedTemplate::render_normalised(const nlohmann::ordered_jso
   variables.emplace_back("messages", message_values(runtime, messages));
   // None and not undefined where there are no tools: templates ask both ways, as their first engine passes
   // it.
-  variables.emplace_back("tools", jinja::from_json(runtime, options.tools));
+  variables.emplace_back("tools", options.tools ? jinja::from_json(runtime, *options.tools) : jinja::Value());
   variables.emplace_back("documents", jinja::Value());
   variables.emplace_back("add_generation_prompt", options.add_generation_prompt);
   if (options.enable_thinking) variables.emplace_back("enable_thinking", *options.enable_thinking);
@@ -133,6 +135,14 @@ std::shared_ptr<const ChatTemplate> ChatTemplate::load(const gguf::File& file) {
   require_chatml_tokens(file);
   return std::make_shared<ParsedTemplate>(std::string(chatml), std::move(specials),
                                           "ChatML: the file has no template", false);
+}
+
+std::vector<Piece> render_turn(const ChatTemplate& chat_template, std::string_view system,
+                               std::string_view user) {
+  nlohmann::ordered_json messages = nlohmann::ordered_json::array();
+  if (!system.empty()) messages.push_back({{"role", "system"}, {"content", system}});
+  messages.push_back({{"role", "user"}, {"content", user}});
+  return chat_template.render(messages, {});
 }
 
 std::string joined(std::span<const Piece> pieces) {

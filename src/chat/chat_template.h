@@ -1,7 +1,7 @@
 #pragma once
 #include <ctime>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,9 +21,10 @@ struct Piece {
 };
 
 struct RenderOptions {
-  bool add_generation_prompt = true;        ///< end with the head of the assistant's next turn
-  std::optional<bool> enable_thinking;      ///< unset: the template's own default
-  nlohmann::ordered_json tools;             ///< array of OpenAI-style tool definitions; null: none
+  bool add_generation_prompt = true;    ///< end with the head of the assistant's next turn
+  std::optional<bool> enable_thinking;  ///< unset: the template's own default
+  /// Array of OpenAI-style tool definitions; none: nullptr, or JSON's null.
+  std::shared_ptr<const nlohmann::ordered_json> tools;
   std::optional<std::time_t> current_time;  ///< what strftime_now sees, as UTC; unset: the local clock
 };
 
@@ -59,6 +60,10 @@ class ChatTemplate {
   virtual bool is_fallback() const = 0;
   virtual std::string_view source() const = 0;
 };
+
+/// A chat of one user's message, after a system message unless that is empty. Throws as render does.
+std::vector<Piece> render_turn(const ChatTemplate& chat_template, std::string_view system,
+                               std::string_view user);
 
 /// All texts in order.
 std::string joined(std::span<const Piece> pieces);

@@ -1,6 +1,7 @@
 #include "chat/messages.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"

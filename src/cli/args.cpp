@@ -1,5 +1,7 @@
+// The only file that includes CLI11: its headers take ten seconds to compile.
 #include "cli/args.h"
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -202,6 +204,34 @@ void add_cache_commands(CLI::App& app, std::function<int()>& chosen) {
       add_command<RemoveOptions>(app, chosen, "rm", "Remove a model from the cache", remove);
   remove_command->add_option("MODEL", r->model, "A name or source that `minfer list` shows, or `default`")
       ->required();
+}
+
+/// A topic's page, or a command's --help, whichever has this name.
+std::string help_page(const CLI::App& app, const std::string& name) {
+  if (name.empty()) return list_topics();
+  if (const auto page = topic_page(name)) return *page;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_name() == name) return command->help(name, CLI::AppFormatMode::Normal);
+  throw CLI::ValidationError("`" + name + "` is no topic and no command; topics are " + topic_names());
+}
+
+/// `help [TOPIC]`, and for --help the groups of commands and a few examples. The last thing to do to `app`:
+/// it arranges the commands that are there.
+void add_help(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* help = app.add_subcommand("help", "Sampling, memory, environment variables and more");
+  auto topic = std::make_shared<std::string>();
+  help->add_option("TOPIC", *topic, "A topic or a command; without one, the list of topics");
+  help->callback([&app, &chosen, topic] {
+    chosen = [text = help_page(app, *topic)] {
+      write_out(text);
+      return exit_ok;
+    };
+  });
+  app.footer(help_examples);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    for (const CommandGroup& group : command_groups())
+      if (std::count(group.commands.begin(), group.commands.end(), command->get_name()))
+        command->group(group.heading);
 }
 
 }  // namespace

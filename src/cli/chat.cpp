@@ -89,7 +89,7 @@ class Chat {
         answer([&](const Conversation::Sink& sink) { return conversation_.regenerate(params(), sink); });
       left_ = left_ || next == Next::leave;
     }
-    if (!options_.session_file.empty()) write_history(options_.session_file, conversation_.messages());
+    if (!options_.session_file.empty()) save_history(conversation_, options_.session_file);
   }
 
   GenerateParams params() const {
@@ -137,8 +137,8 @@ class Chat {
 void begin(Conversation& conversation, const ChatOptions& options) {
   std::error_code ignored;
   if (!options.session_file.empty() && fs::exists(options.session_file, ignored)) {
-    conversation.set_messages(read_history(options.session_file));
-    log(LogLevel::info, "{}: {} messages", options.session_file, conversation.messages().size());
+    load_history(conversation, options.session_file);
+    log(LogLevel::info, "{}: {} messages", options.session_file, conversation.message_count());
   }
   if (!options.system.empty()) conversation.set_system(options.system);
 }

@@ -50,15 +50,15 @@ Next system(Conversation& conversation, std::string_view argument) {
 
 Next save(Conversation& conversation, std::string_view argument) {
   const std::string path = path_of(argument, "save");
-  write_history(path, conversation.messages());
-  say(fmt::format("{} messages saved in {}", conversation.messages().size(), path));
+  save_history(conversation, path);
+  say(fmt::format("{} messages saved in {}", conversation.message_count(), path));
   return Next::go_on;
 }
 
 Next load(Conversation& conversation, std::string_view argument) {
   const std::string path = path_of(argument, "load");
-  conversation.set_messages(read_history(path));
-  say(fmt::format("{} messages loaded from {}", conversation.messages().size(), path));
+  load_history(conversation, path);
+  say(fmt::format("{} messages loaded from {}", conversation.message_count(), path));
   return Next::go_on;
 }
 

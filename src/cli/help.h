@@ -1,11 +1,26 @@
 #pragma once
-#include <CLI/CLI.hpp>
-#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace minfer::cli {
 
-/// Adds `help [TOPIC]`, and to --help the groups of commands and a few examples. The last thing to do to
-/// `app`: it arranges the commands that are there.
-void add_help(CLI::App& app, std::function<int()>& chosen);
+/// A heading of --help and the commands under it.
+struct CommandGroup {
+  const char* heading;
+  std::vector<std::string> commands;
+};
+const std::vector<CommandGroup>& command_groups();
+
+/// The end of --help.
+extern const char* const help_examples;
+
+/// What `minfer help` alone prints.
+std::string list_topics();
+/// The names of all topics, separated by commas.
+std::string topic_names();
+/// The page of a topic; nothing if there is no such topic.
+std::optional<std::string> topic_page(std::string_view name);
 
 }  // namespace minfer::cli

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -58,15 +59,15 @@ class Replacement {
 
 }  // namespace
 
-nlohmann::ordered_json read_history(const std::string& path) {
-  return parse_json(read_text_file(path), path);
+void load_history(Conversation& conversation, const std::string& path) {
+  conversation.set_messages(parse_json(read_text_file(path), path));
 }
 
-void write_history(const std::string& path, const nlohmann::ordered_json& messages) {
+void save_history(const Conversation& conversation, const std::string& path) {
   std::error_code ignored;  // a link stays one: what it leads to is replaced
   const std::filesystem::path real = std::filesystem::canonical(path, ignored);
   Replacement file(real.empty() ? path : real.string());
-  file.write(messages.dump(1) + "\n");
+  file.write(conversation.messages().dump(1) + "\n");
   file.finish();
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"

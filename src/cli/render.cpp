@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -37,7 +39,7 @@ chat::RenderOptions parse_options(const std::string& text) {
       if (!value.is_array() && !value.is_null())
         throw Error(ErrorCode::bad_request,
                     fmt::format("--options: tools: a list is expected, found {}", value.type_name()));
-      options.tools = value;
+      options.tools = std::make_shared<nlohmann::ordered_json>(value);
     } else {
       throw Error(ErrorCode::bad_request, fmt::format("--options: there is no option \"{}\"", name),
                   "known are add_generation_prompt, enable_thinking and tools");

@@ -21,10 +21,7 @@ std::string read_prompt(const RunOptions& options) {
 std::vector<Token> chat_tokens(const RunOptions& options, const Model& model, std::string_view text) {
   const auto chat_template = chat::ChatTemplate::load(model.file());
   if (chat_template->is_fallback()) log(LogLevel::warning, "{}", chat_template->origin());
-  auto messages = nlohmann::ordered_json::array();
-  if (!options.system.empty()) messages.push_back({{"role", "system"}, {"content", options.system}});
-  messages.push_back({{"role", "user"}, {"content", text}});
-  return chat::encode(model.tokenizer(), chat_template->render(messages, {}));
+  return chat::encode(model.tokenizer(), chat::render_turn(*chat_template, options.system, text));
 }
 
 std::vector<Token> prompt_tokens(const RunOptions& options, const Model& model) {

@@ -7,12 +7,11 @@
 #include <ctime>
 #include <span>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "download/choose.h"
 #include "download/files.h"
-#include "download/json_fields.h"
+#include "download/records.h"
 #include "download/safe_path.h"
 #include "download/source.h"
 #include "gguf/printable.h"
@@ -22,7 +21,6 @@ namespace minfer::download {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view extension = ".gguf";
 
@@ -141,19 +139,12 @@ fs::path Cache::lock_path(const std::string& source) const {
 
 /// What a record says, if it says it well and the files are there in the right size.
 std::optional<CachedModel> Cache::read_record(const fs::path& path) const {
-  const std::string text = read_small(path);
-  if (text.empty()) return std::nullopt;
+  std::optional<ModelRecord> record = read_model_record(path);
+  if (!record) return std::nullopt;
   CachedModel model;
-  try {
-    const Json json = parse_json(text, path.string());
-    model.source = json.at("source").get<std::string>();
-    model.fetched = json.at("fetched").get<std::string>();
-    for (const Json& file : json.at("files"))
-      model.files.push_back({file.at("name").get<std::string>(), size_field(file, "size"),
-                             file.at("sha256").get<std::string>(), file.at("etag").get<std::string>()});
-  } catch (const std::exception&) {
-    model.files.clear();
-  }
+  model.source = std::move(record->source);
+  model.fetched = std::move(record->fetched);
+  model.files = std::move(record->files);
   bool good = !model.files.empty();
   for (const CachedFile& file : model.files)
     good = good && is_safe_name(file.name) && file.name.ends_with(extension);
@@ -184,18 +175,13 @@ std::vector<CachedModel> Cache::models() const {
 std::vector<UnfinishedModel> Cache::unfinished() const {
   std::vector<UnfinishedModel> models;
   for (const fs::path& folder : entries_of(folder_ / "partial")) {
-    const std::string text = read_small(folder / "model.json");
-    if (text.empty()) continue;
-    try {
-      const Json json = parse_json(text, (folder / "model.json").string());
-      UnfinishedModel model{json.at("source").get<std::string>(), 0, size_field(json, "total")};
-      std::error_code absent;
-      for (const fs::path& path : entries_of(folder))
-        if (path.extension() == extension) model.bytes += fs::file_size(path, absent);
-      models.push_back(std::move(model));
-    } catch (const std::exception&) {
-      continue;  // the next `pull` begins it anew
-    }
+    std::optional<UnfinishedRecord> record = read_unfinished_record(folder / "model.json");
+    if (!record) continue;
+    UnfinishedModel model{std::move(record->source), 0, record->total};
+    std::error_code absent;
+    for (const fs::path& path : entries_of(folder))
+      if (path.extension() == extension) model.bytes += fs::file_size(path, absent);
+    models.push_back(std::move(model));
   }
   return models;
 }
@@ -236,11 +222,7 @@ CachedModel Cache::install(const std::string& source, const std::vector<CachedFi
   move_to(partial, version);
   sync_folder(home);
 
-  Json json = {{"source", source}, {"fetched", utc_text(std::time(nullptr))}, {"files", Json::array()}};
-  for (const CachedFile& file : files)
-    json["files"].push_back(
-        {{"name", file.name}, {"size", file.size}, {"sha256", file.sha256}, {"etag", file.etag}});
-  write_whole(home / "model.json", json.dump(2) + "\n");
+  write_model_record(home / "model.json", {source, utc_text(std::time(nullptr)), files});
   sync_folder(home.parent_path());
 
   for (const fs::path& path : entries_of(version))

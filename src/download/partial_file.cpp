@@ -2,41 +2,18 @@
 
 #include <fcntl.h>
 
-#include "base/json.h"
 #include "base/log.h"
-#include "download/json_fields.h"
+#include "download/records.h"
 
 namespace minfer::download {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 /// As much as a killed process may have to fetch again.
 constexpr uint64_t checkpoint_every = 16 << 20;
 
-/// What the record says; `bytes` is 0 if there is none that can be read.
-struct Record {
-  uint64_t bytes = 0;
-  std::optional<uint64_t> size;
-  std::string sha256, etag;
-};
-
-Record read_record(const fs::path& path) {
-  const std::string text = read_small(path);
-  if (text.empty()) return {};
-  try {
-    const Json json = parse_json(text, path.string());
-    Record record{size_field(json, "bytes"), std::nullopt, json.at("sha256").get<std::string>(),
-                  json.at("etag").get<std::string>()};
-    if (!json.at("size").is_null()) record.size = size_field(json, "size");
-    return record;
-  } catch (const std::exception&) {  // of another version, or damaged: nothing to build upon
-    return {};
-  }
-}
-
-bool same_content(const Record& record, const RemoteFile& file) {
+bool same_content(const PartialRecord& record, const RemoteFile& file) {
   if (file.size && record.size != file.size) return false;
   if (!file.sha256.empty()) return record.sha256 == file.sha256;
   return record.sha256.empty() && !record.etag.empty() && record.size.has_value();
@@ -49,7 +26,7 @@ PartialFile::PartialFile(const fs::path& folder, const RemoteFile& file)
       sha256_(file.sha256),
       size_(file.size),
       data_(folder / file.name, O_RDWR | O_CREAT) {
-  const Record record = read_record(record_);
+  const PartialRecord record = read_partial_record(record_);
   std::error_code unknown;
   const uintmax_t on_disk = fs::file_size(data_.path(), unknown);
   if (record.bytes > 0 && !unknown && on_disk >= record.bytes && same_content(record, file)) {
@@ -84,9 +61,7 @@ void PartialFile::append(std::span<const std::byte> bytes) {
 
 void PartialFile::checkpoint() {
   data_.sync();
-  const Json json = {
-      {"bytes", bytes_}, {"size", size_ ? Json(*size_) : Json()}, {"sha256", sha256_}, {"etag", etag_}};
-  write_whole(record_, json.dump() + "\n");
+  write_partial_record(record_, {bytes_, size_, sha256_, etag_});
   recorded_ = bytes_;
 }
 

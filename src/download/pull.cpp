@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "download/fetch_file.h"
 #include "download/files.h"
+#include "download/records.h"
 #include "download/source.h"
 #include "gguf/gguf.h"
 
@@ -17,7 +17,6 @@ namespace minfer::download {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 RemoteModel ask_source(const std::string& text, HttpClient& client, const Cache& cache,
                        const Settings& settings) {
@@ -81,7 +80,7 @@ void prepare(const fs::path& folder, const RemoteModel& remote) {
     total += file.size.value_or(0);
     if (!absent) present += there;
   }
-  write_whole(folder / "model.json", Json{{"source", remote.source}, {"total", total}}.dump() + "\n");
+  write_unfinished_record(folder / "model.json", {remote.source, total});
   if (total > present) check_disk_space(folder, total - present, remote.source);
 }
 

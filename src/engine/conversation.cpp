@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -41,7 +42,10 @@ Conversation::Conversation(std::unique_ptr<Session> session,
     : session_(std::move(session)),
       template_(std::move(chat_template)),
       render_(std::move(render)),
+      messages_(std::make_unique<Json>(Json::array())),
       ledger_(session_->model().tokenizer()) {}
+
+Conversation::~Conversation() = default;
 
 TokenLedger::Plan Conversation::plan(const Json& messages, bool add_generation_prompt) const {
   chat::RenderOptions options = render_;
@@ -49,8 +53,10 @@ TokenLedger::Plan Conversation::plan(const Json& messages, bool add_generation_p
   return ledger_.plan(template_->render(messages, options));
 }
 
+size_t Conversation::message_count() const { return messages_->size(); }
+
 std::vector<Token> Conversation::history_tokens() const {
-  return messages_.empty() ? std::vector<Token>() : plan(messages_, false).tokens;
+  return messages_->empty() ? std::vector<Token>() : plan(*messages_, false).tokens;
 }
 
 /// The plan of a history that fits, after dropping from it what does not. When anything has to go, a quarter
@@ -108,7 +114,7 @@ Conversation::Turn Conversation::answer(Json messages, const GenerateParams& par
   const int64_t length = int64_t(plan.tokens.size() + usable);
   session_->truncate(std::min(length, int64_t(session_->tokens().size())));
   messages.push_back({{"role", "assistant"}, {"content", std::move(answer)}});
-  messages_ = std::move(messages);
+  *messages_ = std::move(messages);
   ++answers_;
   return turn;
 }
@@ -116,19 +122,19 @@ Conversation::Turn Conversation::answer(Json messages, const GenerateParams& par
 Conversation::Turn Conversation::ask(std::string_view message, const GenerateParams& params,
                                      const Sink& text) {
   check_utf8(message);
-  Json messages = messages_;
+  Json messages = *messages_;
   messages.push_back({{"role", "user"}, {"content", message}});
   return answer(std::move(messages), params, text);
 }
 
 Conversation::Turn Conversation::regenerate(const GenerateParams& params, const Sink& text) {
-  Json messages = messages_;
+  Json messages = *messages_;
   if (!drop_last_answer(messages))
     throw Error(ErrorCode::bad_request, "there is no message to answer again", "ask something first");
   return answer(std::move(messages), params, text);
 }
 
-void Conversation::clear() { keep_system_messages(messages_); }
+void Conversation::clear() { keep_system_messages(*messages_); }
 
 /// Throws what the template would throw when these messages are answered, after one more if need be.
 void Conversation::check_answerable(Json messages) const {
@@ -139,18 +145,18 @@ void Conversation::check_answerable(Json messages) const {
 
 void Conversation::set_system(std::string_view text) {
   check_utf8(text);
-  Json messages = messages_;
+  Json messages = *messages_;
   set_system_message(messages, text);
   check_answerable(messages);
-  messages_ = std::move(messages);
+  *messages_ = std::move(messages);
 }
 
-std::string Conversation::system() const { return system_message(messages_); }
+std::string Conversation::system() const { return system_message(*messages_); }
 
 void Conversation::set_messages(Json messages) {
   check_history(messages);
   check_answerable(messages);
-  messages_ = std::move(messages);
+  *messages_ = std::move(messages);
 }
 
 }  // namespace minfer

@@ -1,6 +1,7 @@
 #pragma once
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class Conversation {
  public:
   Conversation(std::unique_ptr<Session> session, std::shared_ptr<const chat::ChatTemplate> chat_template,
                chat::RenderOptions render = {});
+  ~Conversation();
 
   struct Turn {
     GenerateResult result;  ///< its prompt_tokens are those computed
@@ -53,7 +55,8 @@ class Conversation {
   void set_system(std::string_view text);
   std::string system() const;
 
-  const nlohmann::ordered_json& messages() const { return messages_; }
+  const nlohmann::ordered_json& messages() const { return *messages_; }
+  size_t message_count() const;
   /// Replaces the history. Throws Error{bad_request} naming what cannot be used, and what the template
   /// throws; all is then as before.
   void set_messages(nlohmann::ordered_json messages);
@@ -71,7 +74,8 @@ class Conversation {
   std::unique_ptr<Session> session_;
   std::shared_ptr<const chat::ChatTemplate> template_;
   chat::RenderOptions render_;
-  nlohmann::ordered_json messages_ = nlohmann::ordered_json::array();
+  /// Never null. Behind a pointer, so that who includes this need not compile the JSON library.
+  std::unique_ptr<nlohmann::ordered_json> messages_;
   TokenLedger ledger_;
   uint64_t answers_ = 0;  ///< so far
 };

@@ -1,6 +1,9 @@
 #include "chat/chat_template.h"
 
+#include <nlohmann/json.hpp>
+
 #include "api/api_test.h"
+#include "base/json.h"
 #include "minfer/minfer.hpp"
 #include "models/model.h"
 
@@ -31,7 +34,7 @@ TEST_CASE("chat: text and tokens are those of the library") {
   const minfer_cpp::Model model(golden_file("qwen3-f16"));
   for (const bool prompt_wanted : {true, false}) {
     const auto pieces =
-        chat->render(nlohmann::ordered_json::parse(conversation), {.add_generation_prompt = prompt_wanted});
+        chat->render(parse_json(conversation, "the conversation"), {.add_generation_prompt = prompt_wanted});
     minfer_cpp::ChatOptions options;
     options.add_generation_prompt = prompt_wanted;
     CHECK(model.chat_render(conversation, options) == chat::joined(pieces));

@@ -4,7 +4,9 @@
 // MINFER_TEST_DATA=<folder that holds chat_cases.json> they are tested too.
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
+#include "base/json.h"
 #include "chat/chat_template.h"
 #include "chat/render.h"
 
@@ -15,7 +17,7 @@ namespace {
 nlohmann::ordered_json read_json(const std::string& path) {
   std::ifstream file(path);
   REQUIRE_MESSAGE(file.good(), "cannot read " << path);
-  return nlohmann::ordered_json::parse(file);
+  return parse_json(std::string(std::istreambuf_iterator(file), {}), path);
 }
 
 std::optional<std::string> text_or_nothing(const nlohmann::ordered_json& value) {
@@ -26,7 +28,7 @@ chat::RenderOptions options_of(const nlohmann::ordered_json& json) {
   chat::RenderOptions options;
   options.add_generation_prompt = json.value("add_generation_prompt", false);
   if (json.contains("enable_thinking")) options.enable_thinking = json["enable_thinking"].get<bool>();
-  if (json.contains("tools")) options.tools = json["tools"];
+  if (json.contains("tools")) options.tools = std::make_shared<nlohmann::ordered_json>(json["tools"]);
   return options;
 }
 

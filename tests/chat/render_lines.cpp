@@ -1,6 +1,7 @@
 // Renders templates for other programs: reads one JSON object a line, {"template": …, "context": {…}}, and
 // answers each with a line {"text": …} or {"error": …}. Used by jinja_oracle.py.
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
 // stay quick.
 #include <cstdint>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"

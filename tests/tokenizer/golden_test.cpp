@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tokenizer/nfc.h"
 #include "tokenizer/pre_tokenizers.h"

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "gguf/printable.h"
 #include "tokenizer/support.h"
 
 using namespace minfer;
@@ -74,7 +75,7 @@ TEST_CASE("Qwen3: long runs of one class take little time and little stack") {
     double time = 0;
     const Tokenizer& tokenizer = qwen3();
     on_a_small_stack([&] { time = seconds([&] { ids = ids_of(tokenizer, text); }); });
-    MESSAGE(nlohmann::json(row.unit).dump(), " x ", row.times, ": ", ids.size(), " tokens, ", time * 1e3,
+    MESSAGE("`", gguf::printable(row.unit), "` x ", row.times, ": ", ids.size(), " tokens, ", time * 1e3,
             " ms");
     REQUIRE(!ids.empty());
     CHECK(ids.size() == row.count);

@@ -1,6 +1,7 @@
 #include "tokenizer/support.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "gguf/writer.h"

@@ -1,7 +1,6 @@
 // Filters that give text.
 #include <algorithm>
 
-#include "base/json.h"
 #include "chat/jinja/filter_tables.h"
 #include "chat/jinja/format.h"
 #include "chat/jinja/from_json.h"
@@ -219,9 +218,9 @@ Value from_json_filter(Runtime& runtime, const Value& input, const Arguments& ar
   if (!input.is_string())
     runtime.fail(fmt::format("from_json: a string is expected, found {}", type_name(input)));
   runtime.step(input.str().bytes.size() / 8);
-  const auto json = try_parse_json(input.str().bytes);
-  if (!json) runtime.fail("from_json: the string is no JSON");
-  return from_json(runtime, *json);
+  const auto value = from_json_text(runtime, input.str().bytes);
+  if (!value) runtime.fail("from_json: the string is no JSON");
+  return *value;
 }
 
 void append_quoted(TextBuilder& out, std::string_view bytes, bool keep_slash, bool plus_for_blank) {

@@ -1,6 +1,7 @@
 #include "chat/jinja/from_json.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -55,5 +56,11 @@ Value convert(Runtime& runtime, const nlohmann::ordered_json& json, int nesting)
 }  // namespace
 
 Value from_json(Runtime& runtime, const nlohmann::ordered_json& json) { return convert(runtime, json, 0); }
+
+std::optional<Value> from_json_text(Runtime& runtime, std::string_view text) {
+  const auto json = try_parse_json(text);
+  if (!json) return std::nullopt;
+  return from_json(runtime, *json);
+}
 
 }  // namespace minfer::chat::jinja
