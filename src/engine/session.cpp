@@ -27,6 +27,11 @@ std::optional<KvFormat> kv_format_from_environment() {
   return kv_format_from_name(text);
 }
 
+WeightPages weight_pages_from_environment() {
+  const char* text = std::getenv("MINFER_WEIGHTS");
+  return text && *text ? weight_pages_from_name(text) : WeightPages::automatic;
+}
+
 std::unique_ptr<Backend> make_backend(const SessionOptions& options) {
   if (options.device != "cpu" && options.device != "auto")
     throw Error(ErrorCode::unsupported, fmt::format("device `{}` is not in this build", options.device),
@@ -65,6 +70,8 @@ class OneSequence final : public Session {
     pipeline_ = Pipeline::create({backend_.get()},
                                  [this](const GraphParams& params) { return model_->build(params); },
                                  {.explain = options.explain, .dump_dir = options.dump_dir});
+    const WeightPages pages = options.weights ? *options.weights : weight_pages_from_environment();
+    if (backend_->name() == "cpu") move_.emplace(model_, pages);
   }
 
   std::span<const float> decode(std::span<const Token> tokens, const std::atomic<bool>* cancel) override {
@@ -114,6 +121,7 @@ class OneSequence final : public Session {
   bool forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row,
                const std::atomic<bool>* cancel) {
     check(tokens);
+    if (passes_++ > 0 && move_) move_->go_on();
     const size_t before = tokens_.size();
     try {
       for (size_t at = 0; at < tokens.size(); at += size_t(chunk_)) {
@@ -187,6 +195,8 @@ class OneSequence final : public Session {
   ContextParams context_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Pipeline> pipeline_;
+  std::optional<WeightMove> move_;
+  int64_t passes_ = 0;  ///< calls so far
   std::vector<Token> tokens_;
   std::vector<float> logits_;
   FaultPoint execute_fault_{"execute"}, nan_fault_{"logits_nan"}, inf_fault_{"logits_inf"};
