@@ -108,17 +108,20 @@ struct Simd {
     return _mm256_set1_epi32(v);
   }
 
-  /// isum = the exact dots of one block; for two_scales, of its halves times their factors.
+  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors: at
+  /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Words (&isum)[groups][tokens],
+  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
                                          const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
+      static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
       Words half[groups][tokens], offset_sum[tokens];
       sum_products<F, 0, 4>(half, blocks, x);
       quant::static_for<tokens>([&](auto t) {
         offset_sum[t] = times_offset_sum<F::offset>(x.q + t * x.cols);
         for (int g = 0; g < groups; ++g) {
-          isum[g][t] = _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], offset_sum[t]), blocks[g].factor[0]);
+          const __m256 first = to_floats(_mm256_sub_epi32(half[g][t], offset_sum[t]));
+          isum[g][t] = fma(first, blocks[g].factor[0], broadcast(0.0f));
         }
       });
       sum_products<F, 4, 8>(half, blocks, x);
@@ -126,18 +129,19 @@ struct Simd {
         const __m256i rest =
             _mm256_sub_epi32(_mm256_set1_epi32(F::offset * x.sum[t * x.blocks]), offset_sum[t]);
         for (int g = 0; g < groups; ++g) {
-          isum[g][t] = _mm256_add_epi32(
-              isum[g][t], _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], rest), blocks[g].factor[1]));
+          const __m256 second = to_floats(_mm256_sub_epi32(half[g][t], rest));
+          isum[g][t] = fma(second, blocks[g].factor[1], isum[g][t]);
         }
       });
     } else {
-      sum_products<F, 0, 8>(isum, blocks, x);
-      if constexpr (F::offset != 0) {
-        quant::static_for<tokens>([&](auto t) {
-          const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
-          for (int g = 0; g < groups; ++g) isum[g][t] = _mm256_sub_epi32(isum[g][t], offset_sum);
-        });
-      }
+      Words sum[groups][tokens];
+      sum_products<F, 0, 8>(sum, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        [[maybe_unused]] const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
+        for (int g = 0; g < groups; ++g) {
+          isum[g][t] = to_floats(F::offset == 0 ? sum[g][t] : _mm256_sub_epi32(sum[g][t], offset_sum));
+        }
+      });
     }
   }
 

@@ -43,13 +43,12 @@ struct Tokens {
 template <class V, class F, int groups, int tokens>
 [[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[groups][tokens],
                                               const Block<V, F::kind>* blocks, const Tokens& x) {
-  typename V::Words isum[groups][tokens];
+  typename V::Floats isum[groups][tokens];
   V::template dot<F>(isum, blocks, x);
   static_for<tokens>([&](auto t) {
     const auto da = V::broadcast(x.d[t * x.blocks]);
-    static_for<groups>([&](auto g) {
-      acc[g][t] = V::fma(V::multiply(blocks[g].scale, da), V::to_floats(isum[g][t]), acc[g][t]);
-    });
+    static_for<groups>(
+        [&](auto g) { acc[g][t] = V::fma(V::multiply(blocks[g].scale, da), isum[g][t], acc[g][t]); });
     if constexpr (F::kind == Kind::with_min) {
       const auto asum = V::broadcast(float(x.sum[t * x.blocks]));
       static_for<groups>(
@@ -59,20 +58,23 @@ template <class V, class F, int groups, int tokens>
 }
 
 /// One group of rows times `tokens` tokens, straight from the weights. `next` is where the weights of the
-/// following group begin: they are fetched while this group is computed, in the order they lie in memory.
+/// following group begin: they are fetched while this group is computed, in the order they lie in memory, and
+/// evenly: a processor that has a dozen lines under way computes nothing until it may ask for more.
 template <class V, class F, int tokens>
 [[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
                                  const std::byte* next, const Q8Rows& x) {
   typename V::Floats acc[1][tokens];
   for (auto& a : acc[0]) a = V::broadcast(0.0f);
   const Tokens all(x, 0, 0);
-  constexpr int step_bytes = V::rows * F::L::bytes;
+  constexpr int step_bytes = V::rows * F::L::bytes / F::span;
+  static_assert(step_bytes * F::span == V::rows * F::L::bytes);
   for (int64_t b = 0; b < all.blocks; b += F::span) {
-    for (int line = 0; line < step_bytes; line += 64) __builtin_prefetch(next + line);
-    next += step_bytes;
-    F::unpack(w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) {
-      accumulate<V, F, 1, tokens>(acc, &block, all.at(b + i));
-    });
+    F::unpack(
+        w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) __attribute__((always_inline)) {
+          for (int line = 0; line < step_bytes; line += 64) __builtin_prefetch(next + i * step_bytes + line);
+          accumulate<V, F, 1, tokens>(acc, &block, all.at(b + i));
+        });
+    next += step_bytes * F::span;
     w += F::L::bytes;
   }
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[0][t]); });
