@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -176,10 +177,11 @@ class OneSequence final : public Session {
   }
 
   void check_finite(int64_t first_position) const {
-    // x - x is 0 for finite x and NaN otherwise: one pass that the compiler vectorises.
-    float poison = 0;
-    for (float x : logits_) poison += x - x;
-    if (poison == 0) return;
+    // One pass over bits, which compilers turn into vectors; sums of floats they may not reorder.
+    constexpr uint32_t exponent = 0x7f800000;
+    uint32_t bad = 0;
+    for (const float x : logits_) bad |= (std::bit_cast<uint32_t>(x) & exponent) == exponent;
+    if (bad == 0) return;
     const size_t at =
         size_t(std::find_if(logits_.begin(), logits_.end(), [](float x) { return !std::isfinite(x); }) -
                logits_.begin());
