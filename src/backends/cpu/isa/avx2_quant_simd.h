@@ -12,6 +12,7 @@ struct Simd {
   using Bytes = __m256i;
   using Words = __m256i;
   using Floats = __m256;
+  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 8;
   static constexpr int signed_offset = 0;
   /// Two groups by three tokens: six sums of floats and six of integers in sixteen registers.
@@ -115,23 +116,17 @@ struct Simd {
                                          const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
       static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
-      Words half[groups][tokens], offset_sum[tokens];
-      sum_products<F, 0, 4>(half, blocks, x);
-      quant::static_for<tokens>([&](auto t) {
-        offset_sum[t] = times_offset_sum<F::offset>(x.q + t * x.cols);
-        for (int g = 0; g < groups; ++g) {
-          const __m256 first = to_floats(_mm256_sub_epi32(half[g][t], offset_sum[t]));
-          isum[g][t] = fma(first, blocks[g].factor[0], broadcast(0.0f));
-        }
-      });
-      sum_products<F, 4, 8>(half, blocks, x);
-      quant::static_for<tokens>([&](auto t) {
-        const __m256i rest =
-            _mm256_sub_epi32(_mm256_set1_epi32(F::offset * x.sum[t * x.blocks]), offset_sum[t]);
-        for (int g = 0; g < groups; ++g) {
-          const __m256 second = to_floats(_mm256_sub_epi32(half[g][t], rest));
-          isum[g][t] = fma(second, blocks[g].factor[1], isum[g][t]);
-        }
+      quant::static_for<2>([&](auto side) {
+        Words half[groups][tokens];
+        sum_products<F, 4 * side, 4 * side + 4>(half, blocks, x);
+        quant::static_for<tokens>([&](auto t) {
+          const __m256i seed = _mm256_set1_epi32(x.seed(t, side));
+          for (int g = 0; g < groups; ++g) {
+            const __m256 before = side == 0 ? broadcast(0.0f) : isum[g][t];
+            const __m256 signed_half = to_floats(_mm256_add_epi32(half[g][t], seed));
+            isum[g][t] = fma(signed_half, blocks[g].factor[side], before);
+          }
+        });
       });
     } else {
       Words sum[groups][tokens];
@@ -182,17 +177,6 @@ struct Simd {
   [[gnu::always_inline]] static __m256i multiply_pairs(__m256i q, __m256i a) {
     if constexpr (F::largest == 128) return _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(a, q));
     return _mm256_maddubs_epi16(q, a);
-  }
-
-  /// offset * the sum of 16 activations, in every word.
-  template <int offset>
-  static __m256i times_offset_sum(const int8_t* q) {
-    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
-    const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), a);
-    __m128i sum = _mm_madd_epi16(pairs, _mm_set1_epi16(offset));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
-    return _mm256_broadcastd_epi32(sum);
   }
 };
 

@@ -18,6 +18,7 @@ struct Simd {
   using Bytes = __m512i;
   using Words = __m512i;
   using Floats = __m512;
+  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 16;
   /// vpdpbusd takes unsigned weights: signed ones are shifted up by 128, and the sum of the activations down.
   static constexpr int signed_offset = 128;
@@ -156,37 +157,25 @@ struct Simd {
     });
   }
 
-  /// Halves of 16 have no sums of activations at hand: -offset * sum comes from the same dot instruction.
   /// A half is at most 16 * 32 * 127, times its factor at most 2^23: exact in floats, as both together are.
   /// Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens, class Block>
   [[gnu::always_inline]] static void dot_halves(Floats (&isum)[groups][tokens], const Block* blocks,
                                                 const quant::Tokens& x) {
     static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
-    const __m512i offset = _mm512_set1_epi8(F::offset);
-    Words offset_sum[tokens], half[groups][tokens];
-    quant::static_for<tokens>([&](auto t) {
-      offset_sum[t] = _mm512_setzero_si512();
-      quant::static_for<4>([&](auto i) {
-        offset_sum[t] =
-            _mm512_dpbusd_epi32(offset_sum[t], offset, four_activations(x.q + t * x.cols + 4 * i));
+    quant::static_for<2>([&](auto side) {
+      Words half[groups][tokens];
+      quant::static_for<tokens>([&](auto t) {
+        const __m512i seed = _mm512_set1_epi32(x.seed(t, side));
+        for (int g = 0; g < groups; ++g) half[g][t] = seed;
       });
-      const __m512i seed = _mm512_sub_epi32(_mm512_setzero_si512(), offset_sum[t]);
-      for (int g = 0; g < groups; ++g) half[g][t] = seed;
-    });
-    add_products<0, 4>(half, blocks, x);
-    quant::static_for<tokens>([&](auto t) {
-      const __m512i seed =
-          _mm512_sub_epi32(offset_sum[t], _mm512_set1_epi32(F::offset * x.sum[t * x.blocks]));
-      quant::static_for<groups>([&](auto g) {
-        isum[g][t] = fma(to_floats(half[g][t]), blocks[g].factor[0], broadcast(0.0f));
-        half[g][t] = seed;
+      add_products<4 * side, 4 * side + 4>(half, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        quant::static_for<groups>([&](auto g) {
+          const Floats before = side == 0 ? broadcast(0.0f) : isum[g][t];
+          isum[g][t] = fma(to_floats(half[g][t]), blocks[g].factor[side], before);
+        });
       });
-    });
-    add_products<4, 8>(half, blocks, x);
-    quant::static_for<tokens>([&](auto t) {
-      quant::static_for<groups>(
-          [&](auto g) { isum[g][t] = fma(to_floats(half[g][t]), blocks[g].factor[1], isum[g][t]); });
     });
   }
 };

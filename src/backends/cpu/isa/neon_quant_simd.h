@@ -12,6 +12,7 @@ struct Simd {
   using Bytes = uint8x16_t;
   using Words = int32x4_t;
   using Floats = float32x4_t;
+  static constexpr bool unsigned_quants = false;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 4;
   static constexpr int signed_offset = 0;
   /// Two groups by four tokens: sixteen sums and eight registers of activations.
