@@ -72,10 +72,12 @@ void bench_attend(const KernelTable& table, int64_t head_dim, int64_t n_q) {
   const auto q = values(n_q * head_dim), kv = values(2 * attn_tile_rows * head_dim);
   std::vector<float> m(size_t(n_q), -INFINITY), s(size_t(n_q), 0.0f), o(size_t(n_q * head_dim), 0.0f);
   const auto visible = std::vector<int32_t>(size_t(n_q), int32_t(attn_tile_rows));
-  const KvTile tile{kv.data(), kv.data() + attn_tile_rows * head_dim, head_dim, attn_tile_rows};
+  const auto* k = reinterpret_cast<const std::byte*>(kv.data());
+  const size_t stride = sizeof(float) * size_t(head_dim);
+  const KvTile tile{DType::f32, k, k + size_t(attn_tile_rows) * stride, stride, attn_tile_rows};
   const double t = seconds([&] {
-    table.attend_f32(q.data(), head_dim, n_q, tile, head_dim, 0.125f, visible.data(), m.data(), s.data(),
-                     o.data(), head_dim);
+    table.attend(q.data(), head_dim, n_q, tile, head_dim, 0.125f, visible.data(), m.data(), s.data(),
+                 o.data(), head_dim);
   });
   std::printf("%-7s attend head_dim %3lld queries %3lld  %7.1f GFLOP/s  %7.0f ns a tile\n",
               std::string(table.isa).c_str(), (long long)head_dim, (long long)n_q,

@@ -34,6 +34,9 @@ void add_device_options(CLI::App& command, SessionOptions& session) {
   command.add_option_function<std::string>(
       "--kv", [&session](const std::string& name) { session.kv_format = kv_format_from_name(name); },
       "Format of the KV cache: f32, f16 or q8_0");
+  command.add_option_function<std::string>(
+      "--weights", [&session](const std::string& name) { session.weights = weight_pages_from_name(name); },
+      "Pages of the weights: auto, map or huge (see `minfer help memory`)");
   command.add_option("--n-ctx", session.n_ctx, "Tokens of context; 0: the trained length, at most 4096")
       ->check(CLI::NonNegativeNumber);
 }

@@ -39,7 +39,12 @@ Each token is chosen from the model's logits in this order:
 }
 
 constexpr const char* memory_text = R"(
-Weights are mapped from the file: they take no more memory than the file, and two processes share them.
+Weights are mapped from the file: they take no more memory than the file, and two processes share them. The
+CPU reads them faster from pages of 2 MiB, to which they are moved where there is memory for it (Linux):
+
+  --weights auto   after the first token, piece by piece, if twice their size is available (the default)
+  --weights huge   before the first token
+  --weights map    never: they stay shared with other processes
 
 The KV cache holds every token of the context and is reserved in whole:
 
@@ -84,6 +89,7 @@ constexpr Variable user_variables[] = {
     {"XDG_CACHE_HOME", "the cache is in its folder minfer"},
     {"HOME", "the cache is in .cache/minfer there, on macOS in Library/Caches/minfer"},
     {"MINFER_CACHE_TYPE", "f32, f16 or q8_0: format of the KV cache where --kv does not say"},
+    {"MINFER_WEIGHTS", "auto, map or huge: pages of the weights where --weights does not say"},
     {"MINFER_ISA", "scalar, avx2, avx512 or neon: these CPU kernels and no others"},
     {"MINFER_GPU_LAYERS", "a number of blocks or auto: what --gpu-layers says where it is absent"},
     {"MINFER_GPU_MEM", "MiB that a device may use, instead of what it reports"},

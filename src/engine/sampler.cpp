@@ -8,19 +8,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "engine/top_logits.h"
 
 namespace minfer {
 namespace {
-
-struct Candidate {
-  Token id;
-  float logit;
-};
-
-/// Higher logit first; among equals the smaller id, so that the order is the same everywhere.
-bool ranks_before(const Candidate& a, const Candidate& b) {
-  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
-}
 
 void check_range(std::string_view name, double value, double low, double high) {
   if (!(value >= low && value <= high))
@@ -32,41 +23,28 @@ void check_range(std::string_view name, double value, double low, double high) {
 struct Sampler::State {
   SamplingParams params;
   Random random;
-  std::vector<float> logits;  ///< after penalties
+  std::vector<float> penalised;  ///< a copy of the logits, where penalties change any
   std::vector<Candidate> candidates;
 
   explicit State(const SamplingParams& p) : params(p), random(p.seed) {}
 
   /// Over the last `penalty_window` tokens, each distinct one once: minus count * frequency + presence, then
   /// the repeat penalty divides a positive logit and multiplies another.
-  void apply_penalties(std::span<const Token> history) {
+  std::span<const float> after_penalties(std::span<const float> logits, std::span<const Token> history) {
     const bool none =
         params.repeat_penalty == 1.0f && params.frequency_penalty == 0 && params.presence_penalty == 0;
-    if (none) return;
+    if (none) return logits;
+    penalised.assign(logits.begin(), logits.end());
     const size_t window = std::min(history.size(), size_t(params.penalty_window));
     std::unordered_map<Token, int> counts;
     for (Token id : history.last(window)) ++counts[id];
     for (const auto& [id, count] : counts) {
       if (id < 0 || size_t(id) >= logits.size()) continue;
-      float& l = logits[size_t(id)];
+      float& l = penalised[size_t(id)];
       l -= float(count) * params.frequency_penalty + params.presence_penalty;
       l = l > 0 ? l / params.repeat_penalty : l * params.repeat_penalty;
     }
-  }
-
-  Token first_maximum() const {
-    return Token(std::max_element(logits.begin(), logits.end()) - logits.begin());  // the first of equals
-  }
-
-  void select_top_k() {
-    candidates.clear();
-    for (size_t i = 0; i < logits.size(); ++i) candidates.push_back({Token(i), logits[i]});
-    const size_t keep =
-        params.top_k > 0 ? std::min(size_t(params.top_k), candidates.size()) : candidates.size();
-    if (keep < candidates.size())
-      std::nth_element(candidates.begin(), candidates.begin() + long(keep), candidates.end(), ranks_before);
-    candidates.resize(keep);
-    std::sort(candidates.begin(), candidates.end(), ranks_before);
+    return penalised;
   }
 
   /// Weights relative to the largest, at temperature `t`.
@@ -122,10 +100,9 @@ Sampler::~Sampler() = default;
 Token Sampler::sample(std::span<const float> logits, std::span<const Token> history, int32_t vocab_size) {
   MINFER_CHECK(vocab_size > 0 && size_t(vocab_size) <= logits.size(), "the vocabulary fits the logits");
   State& s = *state_;
-  s.logits.assign(logits.begin(), logits.begin() + vocab_size);
-  s.apply_penalties(history);
-  if (s.params.temperature < 1e-6f) return s.first_maximum();
-  s.select_top_k();
+  const std::span<const float> likely = s.after_penalties(logits.first(size_t(vocab_size)), history);
+  if (s.params.temperature < 1e-6f) return first_maximum(likely);
+  best_candidates(likely, size_t(s.params.top_k), s.candidates);
   s.select_top_p();
   return s.draw();
 }

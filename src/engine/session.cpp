@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -17,6 +19,11 @@ namespace minfer {
 namespace {
 
 constexpr int64_t default_n_ctx = 4096;  // a longer cache is a choice, since it is memory
+
+WeightPages weight_pages_from_environment() {
+  const char* text = std::getenv("MINFER_WEIGHTS");
+  return text && *text ? weight_pages_from_name(text) : WeightPages::automatic;
+}
 
 int64_t context_size(const Model& model, const SessionOptions& options) {
   const int64_t trained = model.hyperparams().context_length;
@@ -46,6 +53,8 @@ class OneSequence final : public Session {
     pipeline_ = Pipeline::create(devices_.in_order(),
                                  [this](const GraphParams& params) { return model_->build(params); },
                                  {.explain = options.explain, .dump_dir = options.dump_dir});
+    const WeightPages pages = options.weights ? *options.weights : weight_pages_from_environment();
+    if (!devices_.device) move_.emplace(model_, pages);  // a device keeps the pages that it was given
   }
 
   std::span<const float> decode(std::span<const Token> tokens, const std::atomic<bool>* cancel) override {
@@ -95,6 +104,7 @@ class OneSequence final : public Session {
   bool forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row,
                const std::atomic<bool>* cancel) {
     check(tokens);
+    if (passes_++ > 0 && move_) move_->go_on();
     const size_t before = tokens_.size();
     try {
       for (size_t at = 0; at < tokens.size(); at += size_t(chunk_)) {
@@ -149,10 +159,11 @@ class OneSequence final : public Session {
   }
 
   void check_finite(int64_t first_position) const {
-    // x - x is 0 for finite x and NaN otherwise: one pass that the compiler vectorises.
-    float poison = 0;
-    for (float x : logits_) poison += x - x;
-    if (poison == 0) return;
+    // One pass over bits, which compilers turn into vectors; sums of floats they may not reorder.
+    constexpr uint32_t exponent = 0x7f800000;
+    uint32_t bad = 0;
+    for (const float x : logits_) bad |= (std::bit_cast<uint32_t>(x) & exponent) == exponent;
+    if (bad == 0) return;
     const size_t at =
         size_t(std::find_if(logits_.begin(), logits_.end(), [](float x) { return !std::isfinite(x); }) -
                logits_.begin());
@@ -169,6 +180,8 @@ class OneSequence final : public Session {
   Devices devices_;
   std::string device_name_;
   std::unique_ptr<Pipeline> pipeline_;
+  std::optional<WeightMove> move_;
+  int64_t passes_ = 0;  ///< calls so far
   std::vector<Token> tokens_;
   std::vector<float> logits_;
   FaultPoint execute_fault_{"execute"}, nan_fault_{"logits_nan"}, inf_fault_{"logits_inf"};

@@ -7,15 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "engine/weight_pages.h"
 #include "graph/kv_format.h"
 #include "models/model.h"
 
 namespace minfer {
 
 struct SessionOptions {
-  int64_t n_ctx = 0;                  ///< 0: the model's trained length, at most 4096
-  std::optional<KvFormat> kv_format;  ///< absent: MINFER_CACHE_TYPE, else the device's policy (CPU: f32)
-  int threads = 0;                    ///< 0: the cores this process may use
+  int64_t n_ctx = 0;                   ///< 0: the model's trained length, at most 4096
+  std::optional<KvFormat> kv_format;   ///< absent: MINFER_CACHE_TYPE, else the device's policy (CPU: f32)
+  std::optional<WeightPages> weights;  ///< absent: MINFER_WEIGHTS, else automatic; matters to the CPU alone
+  int threads = 0;                     ///< 0: the cores this process may use
   /// "auto", "cpu" or another device of this build: one that cannot run is refused, only auto may choose the
   /// CPU.
   std::string device = "auto";

@@ -37,6 +37,11 @@ std::shared_ptr<const Model> Model::load(const std::string& path) {
   for (const WeightRef& ref : model->architecture_->weights(h, *model->file_))
     model->weights_.push_back({ref, model->file_->find_tensor(ref.name)->data});
   warn_of_unused(*model->file_, model->weights_);
+  std::vector<std::span<const std::byte>> mappings;
+  for (int part = 0; part < model->file_->parts(); ++part) {
+    mappings.push_back(model->file_->part_bytes(part));
+  }
+  model->pages_ = std::make_unique<HugePageMover>(std::move(mappings));
   model->tokenizer_ = Tokenizer::load(model->file_);
   // Fewer tokens than rows is padding; more would be ids without an embedding.
   if (model->tokenizer_->size() > h.vocab)

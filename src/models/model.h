@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "base/huge_pages.h"
 #include "gguf/gguf.h"
 #include "graph/graph.h"
 #include "graph/params.h"
@@ -43,6 +44,8 @@ class Model {
   const gguf::File& file() const { return *file_; }
   const std::vector<Weight>& weights() const { return weights_; }
   size_t weight_bytes() const;
+  /// Moves the file's bytes to faster pages, unseen by whoever reads them.
+  HugePageMover& pages() const { return *pages_; }
   Graph build(const GraphParams& params) const;
 
  private:
@@ -51,6 +54,7 @@ class Model {
   Hyperparams hyperparams_;
   const Architecture* architecture_ = nullptr;
   std::vector<Weight> weights_;
+  std::unique_ptr<HugePageMover> pages_;
 };
 
 }  // namespace minfer

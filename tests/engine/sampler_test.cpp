@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
 #include "base/error.h"
 #include "engine/sampler.h"
+#include "engine/top_logits.h"
 #include "tolerance.h"
 
 using namespace minfer;
@@ -75,6 +77,38 @@ TEST_CASE("top-k keeps exactly the k largest") {
   double kept = p[7] + p[4] + p[1];
   for (size_t i = 0; i < p.size(); ++i) p[i] = i == 7 || i == 4 || i == 1 ? p[i] / kept : 0;
   CHECK(chi_square(p, params, logits, 20000) < tol::chi_square_9);
+}
+
+TEST_CASE("the best candidates are those of a full sort, whatever the order and however many are equal") {
+  const auto checked = [](const std::vector<float>& logits) {
+    std::vector<Candidate> all;
+    for (size_t i = 0; i < logits.size(); ++i) all.push_back({Token(i), logits[i]});
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.logit > b.logit; });
+    CHECK(first_maximum(logits) == all[0].id);
+    for (const size_t k : {0, 1, 2, 40, 256, 1000, 5000}) {
+      std::vector<Candidate> best;
+      best_candidates(logits, k, best);
+      const size_t expected = k == 0 ? all.size() : std::min(k, all.size());
+      REQUIRE(best.size() == expected);
+      for (size_t i = 0; i < expected; ++i) {
+        REQUIRE(best[i].id == all[i].id);
+        REQUIRE(best[i].logit == all[i].logit);
+      }
+    }
+  };
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
+  for (const size_t n : {1, 3, 64, 65, 300, 4999}) {
+    std::vector<float> rising, falling, mixed, few(n, 0.5f), ruled_out(n, lowest);
+    for (size_t i = 0; i < n; ++i) {
+      rising.push_back(float(i));
+      falling.push_back(-float(i));
+      mixed.push_back(float(i * 7919 % 4001));
+      if (i % 5 == 1) few[i] = float(i % 3);
+      if (i % 97 == 4) ruled_out[i] = -1.0f;
+    }
+    for (const auto& logits : {rising, falling, mixed, few, ruled_out}) checked(logits);
+  }
 }
 
 TEST_CASE("top-p keeps tokens through the one that crosses p") {

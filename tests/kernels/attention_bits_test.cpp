@@ -6,13 +6,14 @@ using namespace minfer::cpu::test;
 
 namespace {
 
-/// attend_f32 over `tiles` tiles on both tables, then all of the state compared.
+/// attend over all tiles on both tables, then all of the state compared.
 void compare_attend(const KernelTable& table, int64_t head_dim, int64_t n_q, int64_t context,
-                    const std::vector<int32_t>& visible_rows, bool wild = false) {
+                    const std::vector<int32_t>& visible_rows, bool wild = false, DType type = DType::f32) {
   CAPTURE(std::string(table.isa));
   CAPTURE(head_dim);
   CAPTURE(n_q);
-  const AttendCase input(head_dim, n_q, context, wild);
+  AttendCase input(head_dim, n_q, context, wild);
+  if (type != DType::f32) input.pack(type);
   AttendState want(n_q, head_dim), got(n_q, head_dim);
   attend_tiles(scalar_table(), input, visible_rows, want);
   attend_tiles(table, input, visible_rows, got);
@@ -43,6 +44,19 @@ TEST_CASE("attention has scalar's bits where queries see different numbers of ro
       for (int32_t i = 0; i < 11; ++i) visible.push_back(i == 5 ? 0 : first + i);
       compare_attend(*table, 64, 11, 52, visible);
       compare_attend(*table, 20, 11, 52, visible);
+    }
+  }
+}
+
+TEST_CASE("attention reads f16 and packed rows with scalar's bits at every head size and group") {
+  for (const KernelTable* table : vector_tables()) {
+    for (const DType type : {DType::f16, DType::q8_0}) {
+      for (const int64_t head_dim : {4, 8, 16, 20, 32, 48, 64, 80, 96, 128, 160, 192, 256}) {
+        for (const int64_t n_q : {1, 2, 3, 4, 7, 9}) {
+          compare_attend(*table, head_dim, n_q, 75, std::vector<int32_t>(size_t(n_q), 75), false, type);
+        }
+        compare_attend(*table, head_dim, 5, 75, {75, 0, 3, 40, 64}, false, type);
+      }
     }
   }
 }

@@ -89,17 +89,17 @@ TEST_CASE("scores beyond the range of half floats keep their difference") {
     std::vector<uint16_t> k16(2 * head_dim, f32_to_f16(40.0f)), v16(2 * head_dim, 0);
     k16.back() = f32_to_f16(39.0f);
     v16[0] = v16[head_dim + 1] = f32_to_f16(1.0f);
-    std::vector<float> k(2 * head_dim), v(2 * head_dim);
-    table->load_f16(k.data(), k16.data(), 2 * head_dim);
-    table->load_f16(v.data(), v16.data(), 2 * head_dim);
     // Decode is one query; a prefill's second query sees both rows, its first only one.
     for (const std::vector<int32_t>& visible : {std::vector<int32_t>{2}, std::vector<int32_t>{1, 2}}) {
       const auto n_q = int64_t(visible.size());
       const std::vector<float> q(size_t(n_q * head_dim), 40.0f);
       AttendState state(n_q, head_dim);
-      table->attend_f32(q.data(), head_dim, n_q, {k.data(), v.data(), head_dim, 2}, head_dim,
-                        1.0f / std::sqrt(128.0f), visible.data(), state.m.data(), state.s.data(),
-                        state.o.data(), head_dim);
+      const auto bytes = [](const std::vector<uint16_t>& rows) {
+        return reinterpret_cast<const std::byte*>(rows.data());
+      };
+      const KvTile tile{DType::f16, bytes(k16), bytes(v16), size_t(head_dim) * sizeof(uint16_t), 2};
+      table->attend(q.data(), head_dim, n_q, tile, head_dim, 1.0f / std::sqrt(128.0f), visible.data(),
+                    state.m.data(), state.s.data(), state.o.data(), head_dim);
       const int64_t last = n_q - 1;
       CHECK(std::abs(state.o[last * head_dim] / state.s[last] - 0.971682) <= tol::half_range_case);
       CHECK(std::abs(state.o[last * head_dim + 1] / state.s[last] - 0.028318) <= tol::half_range_case);

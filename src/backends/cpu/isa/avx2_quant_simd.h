@@ -12,6 +12,7 @@ struct Simd {
   using Bytes = __m256i;
   using Words = __m256i;
   using Floats = __m256;
+  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 8;
   static constexpr int signed_offset = 0;
   /// Two groups by three tokens: six sums of floats and six of integers in sixteen registers.
@@ -108,36 +109,34 @@ struct Simd {
     return _mm256_set1_epi32(v);
   }
 
-  /// isum = the exact dots of one block; for two_scales, of its halves times their factors.
+  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors: at
+  /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Words (&isum)[groups][tokens],
+  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
                                          const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
-      Words half[groups][tokens], offset_sum[tokens];
-      sum_products<F, 0, 4>(half, blocks, x);
-      quant::static_for<tokens>([&](auto t) {
-        offset_sum[t] = times_offset_sum<F::offset>(x.q + t * x.cols);
-        for (int g = 0; g < groups; ++g) {
-          isum[g][t] = _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], offset_sum[t]), blocks[g].factor[0]);
-        }
-      });
-      sum_products<F, 4, 8>(half, blocks, x);
-      quant::static_for<tokens>([&](auto t) {
-        const __m256i rest =
-            _mm256_sub_epi32(_mm256_set1_epi32(F::offset * x.sum[t * x.blocks]), offset_sum[t]);
-        for (int g = 0; g < groups; ++g) {
-          isum[g][t] = _mm256_add_epi32(
-              isum[g][t], _mm256_mullo_epi32(_mm256_sub_epi32(half[g][t], rest), blocks[g].factor[1]));
-        }
+      static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
+      quant::static_for<2>([&](auto side) {
+        Words half[groups][tokens];
+        sum_products<F, 4 * side, 4 * side + 4>(half, blocks, x);
+        quant::static_for<tokens>([&](auto t) {
+          const __m256i seed = _mm256_set1_epi32(x.seed(t, side));
+          for (int g = 0; g < groups; ++g) {
+            const __m256 before = side == 0 ? broadcast(0.0f) : isum[g][t];
+            const __m256 signed_half = to_floats(_mm256_add_epi32(half[g][t], seed));
+            isum[g][t] = fma(signed_half, blocks[g].factor[side], before);
+          }
+        });
       });
     } else {
-      sum_products<F, 0, 8>(isum, blocks, x);
-      if constexpr (F::offset != 0) {
-        quant::static_for<tokens>([&](auto t) {
-          const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
-          for (int g = 0; g < groups; ++g) isum[g][t] = _mm256_sub_epi32(isum[g][t], offset_sum);
-        });
-      }
+      Words sum[groups][tokens];
+      sum_products<F, 0, 8>(sum, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        [[maybe_unused]] const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
+        for (int g = 0; g < groups; ++g) {
+          isum[g][t] = to_floats(F::offset == 0 ? sum[g][t] : _mm256_sub_epi32(sum[g][t], offset_sum));
+        }
+      });
     }
   }
 
@@ -178,17 +177,6 @@ struct Simd {
   [[gnu::always_inline]] static __m256i multiply_pairs(__m256i q, __m256i a) {
     if constexpr (F::largest == 128) return _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(a, q));
     return _mm256_maddubs_epi16(q, a);
-  }
-
-  /// offset * the sum of 16 activations, in every word.
-  template <int offset>
-  static __m256i times_offset_sum(const int8_t* q) {
-    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
-    const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), a);
-    __m128i sum = _mm_madd_epi16(pairs, _mm_set1_epi16(offset));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
-    return _mm256_broadcastd_epi32(sum);
   }
 };
 

@@ -33,7 +33,7 @@ constinit const KernelTable table = {
     .swiglu_f32 = cpu::swiglu_f32<Vec16>,
     .softmax_f32 = cpu::softmax_f32<Vec16>,
     .rope_f32 = cpu::rope_f32<Vec16>,
-    .attend_f32 = cpu::attend_f32<Vec16>,
+    .attend = cpu::attend<Vec16>,
     .attend_merge_f32 = cpu::attend_merge_f32<Vec16>,
 };
 

@@ -18,6 +18,7 @@ struct Simd {
   using Bytes = __m512i;
   using Words = __m512i;
   using Floats = __m512;
+  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 16;
   /// vpdpbusd takes unsigned weights: signed ones are shifted up by 128, and the sum of the activations down.
   static constexpr int signed_offset = 128;
@@ -123,19 +124,22 @@ struct Simd {
     return _mm512_set1_epi32(v);
   }
 
-  /// isum = the exact dots of one block; for two_scales, of its halves times their factors.
+  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors.
   template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Words (&isum)[groups][tokens],
+  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
                                          const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
       dot_halves<F>(isum, blocks, x);
     } else {
+      Words sum[groups][tokens];
       quant::static_for<tokens>([&](auto t) {
         const __m512i seed =
             F::offset == 0 ? _mm512_setzero_si512() : _mm512_set1_epi32(-F::offset * x.sum[t * x.blocks]);
-        for (int g = 0; g < groups; ++g) isum[g][t] = seed;
+        for (int g = 0; g < groups; ++g) sum[g][t] = seed;
       });
-      add_products<0, 8>(isum, blocks, x);
+      add_products<0, 8>(sum, blocks, x);
+      quant::static_for<tokens>(
+          [&](auto t) { quant::static_for<groups>([&](auto g) { isum[g][t] = to_floats(sum[g][t]); }); });
     }
   }
 
@@ -153,34 +157,24 @@ struct Simd {
     });
   }
 
-  /// Halves of 16 have no sums of activations at hand: -offset * sum comes from the same dot instruction.
+  /// A half is at most 16 * 32 * 127, times its factor at most 2^23: exact in floats, as both together are.
+  /// Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens, class Block>
-  [[gnu::always_inline]] static void dot_halves(Words (&isum)[groups][tokens], const Block* blocks,
+  [[gnu::always_inline]] static void dot_halves(Floats (&isum)[groups][tokens], const Block* blocks,
                                                 const quant::Tokens& x) {
-    const __m512i offset = _mm512_set1_epi8(F::offset);
-    Words offset_sum[tokens], half[groups][tokens];
-    quant::static_for<tokens>([&](auto t) {
-      offset_sum[t] = _mm512_setzero_si512();
-      quant::static_for<4>([&](auto i) {
-        offset_sum[t] =
-            _mm512_dpbusd_epi32(offset_sum[t], offset, four_activations(x.q + t * x.cols + 4 * i));
+    static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
+    quant::static_for<2>([&](auto side) {
+      Words half[groups][tokens];
+      quant::static_for<tokens>([&](auto t) {
+        const __m512i seed = _mm512_set1_epi32(x.seed(t, side));
+        for (int g = 0; g < groups; ++g) half[g][t] = seed;
       });
-      const __m512i seed = _mm512_sub_epi32(_mm512_setzero_si512(), offset_sum[t]);
-      for (int g = 0; g < groups; ++g) half[g][t] = seed;
-    });
-    add_products<0, 4>(half, blocks, x);
-    quant::static_for<tokens>([&](auto t) {
-      const __m512i seed =
-          _mm512_sub_epi32(offset_sum[t], _mm512_set1_epi32(F::offset * x.sum[t * x.blocks]));
-      quant::static_for<groups>([&](auto g) {
-        isum[g][t] = _mm512_mullo_epi32(half[g][t], blocks[g].factor[0]);
-        half[g][t] = seed;
-      });
-    });
-    add_products<4, 8>(half, blocks, x);
-    quant::static_for<tokens>([&](auto t) {
-      quant::static_for<groups>([&](auto g) {
-        isum[g][t] = _mm512_add_epi32(isum[g][t], _mm512_mullo_epi32(half[g][t], blocks[g].factor[1]));
+      add_products<4 * side, 4 * side + 4>(half, blocks, x);
+      quant::static_for<tokens>([&](auto t) {
+        quant::static_for<groups>([&](auto g) {
+          const Floats before = side == 0 ? broadcast(0.0f) : isum[g][t];
+          isum[g][t] = fma(to_floats(half[g][t]), blocks[g].factor[side], before);
+        });
       });
     });
   }

@@ -30,17 +30,22 @@ struct Q8Rows {
   }
 };
 
-/// The visible part of a tile of keys and values for one call: `rows` rows of one KV head as f32.
+/// The visible part of a tile of keys and values for one call: `rows` rows of one KV head.
 struct KvTile {
-  const float* k;  ///< row j at k + j*stride
-  const float* v;
-  int64_t stride;  ///< in floats
-  int64_t rows;    ///< at most attn_tile_rows
+  DType type;          ///< f32, f16 or q8_0, whose rows begin at a block's start
+  const std::byte* k;  ///< row j at k + j*stride
+  const std::byte* v;
+  size_t stride;     ///< in bytes
+  int64_t rows;      ///< at most attn_tile_rows
+  size_t ahead = 0;  ///< so many bytes after each row lies one that is wanted soon: it is fetched early
 };
 inline constexpr int64_t attn_tile_rows =
     32;  ///< online softmax advances by this many rows, aligned to row 0
-inline constexpr int64_t attn_chunk_rows =
-    512;  ///< a fresh softmax state begins every so many rows; states are then merged
+/// A fresh softmax state begins every so many rows, and states are then merged: these are the units that
+/// decoding shares out, so they are small enough to be many.
+inline constexpr int64_t attn_chunk_rows = 256;
+/// From more queries on, a tile is better widened to f32 once than in every call of `attend`.
+inline constexpr int64_t attn_narrow_queries = 8;
 
 struct KernelTable {
   std::string_view isa;  ///< "scalar", "avx2", "avx512", "neon"
@@ -88,12 +93,13 @@ struct KernelTable {
                    bool interleaved);
 
   /// One tile of online softmax for n_q queries that share a KV head. Query i sees tile rows [0, visible[i]).
+  /// Keys and values are widened to f32, exactly, as they are used.
   ///   score_j = sum16(fma(q, k_j)) * scale;  m' = max(m, max_j score_j);  c = exp_f32(m - m')  (0 if m is
   ///   -inf) p_j = exp_f32(score_j - m');  s = s*c + sum16(p);  o = o*c, then o = fma(p_j, v_j, o) for j in
   ///   order
   /// visible[i] == 0 leaves query i's state untouched. m starts at -inf, s and o at 0.
-  void (*attend_f32)(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim,
-                     float scale, const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
+  void (*attend)(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim,
+                 float scale, const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
   /// Merges chunk state (m2, s2, o2) into (m, s, o), later chunk second: M = max; a = exp_f32(m-M), b =
   /// exp_f32(m2-M); s = fma(s2, b, s*a); o = fma(o2, b, o*a). A state whose m is -inf is skipped.
   void (*attend_merge_f32)(float* m, float* s, float* o, float m2, float s2, const float* o2,

@@ -12,6 +12,7 @@ struct Simd {
   using Bytes = uint8x16_t;
   using Words = int32x4_t;
   using Floats = float32x4_t;
+  static constexpr bool unsigned_quants = false;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 4;
   static constexpr int signed_offset = 0;
   /// Two groups by four tokens: sixteen sums and eight registers of activations.
@@ -97,24 +98,29 @@ struct Simd {
   static Floats fma(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
   static Floats negate(Floats v) { return vnegq_f32(v); }
 
-  /// isum = the exact dots of one block; for two_scales, of its halves times their factors.
+  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors: at
+  /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Words (&isum)[groups][tokens],
+  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
                                          const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
-    set_all(isum);
-    add_products<F, 0>(isum, blocks, x);
+    Words sum[groups][tokens];
+    set_all(sum);
+    add_products<F, 0>(sum, blocks, x);
     if constexpr (F::kind == quant::Kind::two_scales) {
       Words second[groups][tokens];
       set_all(second);
       add_products<F, 4>(second, blocks, x);
       for (int g = 0; g < groups; ++g) {
         for (int t = 0; t < tokens; ++t) {
-          isum[g][t] =
-              vmlaq_s32(vmulq_s32(isum[g][t], blocks[g].factor[0]), second[g][t], blocks[g].factor[1]);
+          const Floats first = fma(to_floats(sum[g][t]), blocks[g].factor[0], broadcast(0.0f));
+          isum[g][t] = fma(to_floats(second[g][t]), blocks[g].factor[1], first);
         }
       }
     } else {
-      add_products<F, 4>(isum, blocks, x);
+      add_products<F, 4>(sum, blocks, x);
+      for (int g = 0; g < groups; ++g) {
+        for (int t = 0; t < tokens; ++t) isum[g][t] = to_floats(sum[g][t]);
+      }
     }
   }
 

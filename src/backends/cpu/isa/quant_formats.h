@@ -32,7 +32,7 @@ template <class V>
 struct Block<V, Kind::two_scales> {
   typename V::Bytes q[8];
   typename V::Floats scale;
-  typename V::Words factor[2];
+  typename V::Floats factor[2];
 };
 
 /// body(0), ..., body(n - 1) with the index as a compile-time constant.
@@ -250,8 +250,8 @@ struct Q6_K {
         });
         const auto words = V::words(scales[2 * half + j / 2]);
         block.scale = d;
-        block.factor[0] = V::template signed_byte<2 * (j % 2)>(words);
-        block.factor[1] = V::template signed_byte<2 * (j % 2) + 1>(words);
+        block.factor[0] = V::to_floats(V::template signed_byte<2 * (j % 2)>(words));
+        block.factor[1] = V::to_floats(V::template signed_byte<2 * (j % 2) + 1>(words));
         sink(4 * half + j, block);
       });
     });

@@ -22,34 +22,48 @@ struct Tokens {
   const float* d;
   const int32_t* sum;
   int64_t cols, blocks;
+  const int32_t* seeds = nullptr;  ///< of formats with two scales: two a block, counted from `position`
+  int64_t position = 0;
 
-  Tokens(const Q8Rows& x, int64_t first_token, int64_t first_block)
-      : q(x.q + first_token * x.cols + first_block * 32),
-        d(x.d + first_token * (x.cols / 32) + first_block),
-        sum(x.sum + first_token * (x.cols / 32) + first_block),
-        cols(x.cols),
-        blocks(x.cols / 32) {}
-  [[gnu::always_inline]] Tokens at(int64_t block) const {
+  /// All blocks of all tokens.
+  explicit Tokens(const Q8Rows& x) : q(x.q), d(x.d), sum(x.sum), cols(x.cols), blocks(x.cols / 32) {}
+  [[gnu::always_inline]] Tokens at(int64_t block, int64_t token = 0) const {
     Tokens moved = *this;
-    moved.q += block * 32;
-    moved.d += block;
-    moved.sum += block;
+    moved.q += token * cols + block * 32;
+    moved.d += token * blocks + block;
+    moved.sum += token * blocks + block;
+    moved.position += token * blocks + block;
     return moved;
   }
+  [[gnu::always_inline]] int32_t seed(int64_t token, int half) const {
+    return seeds[2 * (position + token * blocks) + half];
+  }
 };
+
+/// Fills two integers a block: -offset times the sum of each half's activations, where a half's dot begins so
+/// that unsigned quants give the dot of signed ones.
+template <class V, int offset>
+void fill_seeds(int32_t* seeds, const Q8Rows& x, int64_t tokens) {
+  const int64_t blocks = tokens * (x.cols / 32);
+  for (int64_t b = 0; b < blocks; ++b) {
+    int32_t first = 0;
+    for (int i = 0; i < 16; ++i) first += x.q[32 * b + i];
+    seeds[2 * b] = -offset * first;
+    seeds[2 * b + 1] = -offset * (x.sum[b] - first);
+  }
+}
 
 /// One block of `groups` groups of rows times `tokens` tokens: integer dots, then the roundings in their
 /// order.
 template <class V, class F, int groups, int tokens>
 [[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[groups][tokens],
                                               const Block<V, F::kind>* blocks, const Tokens& x) {
-  typename V::Words isum[groups][tokens];
+  typename V::Floats isum[groups][tokens];
   V::template dot<F>(isum, blocks, x);
   static_for<tokens>([&](auto t) {
     const auto da = V::broadcast(x.d[t * x.blocks]);
-    static_for<groups>([&](auto g) {
-      acc[g][t] = V::fma(V::multiply(blocks[g].scale, da), V::to_floats(isum[g][t]), acc[g][t]);
-    });
+    static_for<groups>(
+        [&](auto g) { acc[g][t] = V::fma(V::multiply(blocks[g].scale, da), isum[g][t], acc[g][t]); });
     if constexpr (F::kind == Kind::with_min) {
       const auto asum = V::broadcast(float(x.sum[t * x.blocks]));
       static_for<groups>(
@@ -59,20 +73,22 @@ template <class V, class F, int groups, int tokens>
 }
 
 /// One group of rows times `tokens` tokens, straight from the weights. `next` is where the weights of the
-/// following group begin: they are fetched while this group is computed, in the order they lie in memory.
+/// following group begin: they are fetched while this group is computed, in the order they lie in memory, and
+/// evenly: a processor that has a dozen lines under way computes nothing until it may ask for more.
 template <class V, class F, int tokens>
 [[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
-                                 const std::byte* next, const Q8Rows& x) {
+                                 const std::byte* next, const Tokens& all) {
   typename V::Floats acc[1][tokens];
   for (auto& a : acc[0]) a = V::broadcast(0.0f);
-  const Tokens all(x, 0, 0);
-  constexpr int step_bytes = V::rows * F::L::bytes;
+  constexpr int step_bytes = V::rows * F::L::bytes / F::span;
+  static_assert(step_bytes * F::span == V::rows * F::L::bytes);
   for (int64_t b = 0; b < all.blocks; b += F::span) {
-    for (int line = 0; line < step_bytes; line += 64) __builtin_prefetch(next + line);
-    next += step_bytes;
-    F::unpack(w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) {
-      accumulate<V, F, 1, tokens>(acc, &block, all.at(b + i));
-    });
+    F::unpack(
+        w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) __attribute__((always_inline)) {
+          for (int line = 0; line < step_bytes; line += 64) __builtin_prefetch(next + i * step_bytes + line);
+          accumulate<V, F, 1, tokens>(acc, &block, all.at(b + i));
+        });
+    next += step_bytes * F::span;
     w += F::L::bytes;
   }
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[0][t]); });
@@ -120,34 +136,30 @@ template <class V, class F, int groups>
 
 /// `groups` groups of rows times all tokens.
 template <class V, class F, int groups>
-void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Rows& x,
+void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Tokens& x,
                   int64_t tokens, std::byte* scratch) {
   using PanelBlock = Block<V, F::kind>;
   static_assert(sizeof(PanelBlock) <= size_t(V::rows * panel_row_block_bytes) && alignof(PanelBlock) <= 64);
   static_assert(groups * V::rows <= panel_rows && panel_blocks % F::span == 0);
   constexpr int tile_tokens = V::template tile_tokens<F>;
   auto* const panel = reinterpret_cast<PanelBlock*>(scratch);
-  const int64_t blocks = x.cols / 32;
-  for (int64_t first = 0; first < blocks; first += panel_blocks) {
-    const int64_t length = std::min(panel_blocks, blocks - first);
+  for (int64_t first = 0; first < x.blocks; first += panel_blocks) {
+    const int64_t length = std::min(panel_blocks, x.blocks - first);
     fill_panel<V, F, groups>(panel, w + first / F::span * F::L::bytes, w_row_bytes, length);
     int64_t t = 0;
     for (; t + tile_tokens <= tokens; t += tile_tokens) {
-      tile<V, F, groups, tile_tokens>(y + t * y_stride, y_stride, panel, length, Tokens(x, t, first),
-                                      first == 0);
+      tile<V, F, groups, tile_tokens>(y + t * y_stride, y_stride, panel, length, x.at(first, t), first == 0);
     }
-    last_tile<V, F, groups, tile_tokens - 1>(y + t * y_stride, y_stride, panel, length, Tokens(x, t, first),
+    last_tile<V, F, groups, tile_tokens - 1>(y + t * y_stride, y_stride, panel, length, x.at(first, t),
                                              first == 0, tokens - t);
   }
 }
 
 /// Rows at the end that fill no group are computed together with rows before them once more: the same bits.
-/// Fewer rows than a group has are left to `reference`.
 template <class V, class F>
-void matmul(KernelTable::MatMulQ reference, float* y, int64_t y_stride, const std::byte* w,
-            size_t w_row_bytes, int64_t rows, const Q8Rows& x, int64_t tokens, std::byte* scratch) {
+void all_rows(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
+              const Tokens& x, int64_t tokens, std::byte* scratch) {
   constexpr int64_t group = V::rows;
-  if (rows < group) return reference(y, y_stride, w, w_row_bytes, rows, x, tokens, scratch);
   if (tokens < panel_from_tokens) {
     constexpr decltype(&few_tokens<V, F, 1>) kernel[] = {few_tokens<V, F, 1>, few_tokens<V, F, 2>,
                                                          few_tokens<V, F, 3>};
@@ -168,6 +180,26 @@ void matmul(KernelTable::MatMulQ reference, float* y, int64_t y_stride, const st
                                                           w + size_t(start) * w_row_bytes, w_row_bytes, x,
                                                           tokens, scratch);
     r = start + height;
+  }
+}
+
+/// Fewer rows than a group has are left to `reference`.
+template <class V, class F>
+void matmul(KernelTable::MatMulQ reference, float* y, int64_t y_stride, const std::byte* w,
+            size_t w_row_bytes, int64_t rows, const Q8Rows& x, int64_t tokens, std::byte* scratch) {
+  if (rows < V::rows) return reference(y, y_stride, w, w_row_bytes, rows, x, tokens, scratch);
+  if constexpr (F::kind == Kind::two_scales && V::unsigned_quants) {
+    auto* const seeds = reinterpret_cast<int32_t*>(scratch + panel_bytes(x.cols));
+    const int64_t strip = seed_tokens(x.cols);
+    for (int64_t t = 0; t < tokens; t += strip) {
+      const int64_t count = std::min(strip, tokens - t);
+      fill_seeds<V, F::offset>(seeds, x.from(t, 0), count);
+      Tokens seeded(x.from(t, 0));
+      seeded.seeds = seeds;
+      all_rows<V, F>(y + t * y_stride, y_stride, w, w_row_bytes, rows, seeded, count, scratch);
+    }
+  } else {
+    all_rows<V, F>(y, y_stride, w, w_row_bytes, rows, Tokens(x), tokens, scratch);
   }
 }
 

@@ -1,8 +1,10 @@
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "backends/cpu/isa/exp_constants.h"
+#include "backends/cpu/isa/quant_blocks.h"
 #include "backends/cpu/isa/scalar_quant.h"
 #include "backends/cpu/isa/tables.h"
 #include "base/fp16.h"
@@ -157,11 +159,29 @@ void rope_f32(float* x, const float* cos, const float* sin, int64_t n_heads, int
   }
 }
 
-/// attend_f32 for one query that sees `visible` > 0 rows.
+/// Element i of a row of keys or values.
+float kv_value(DType type, const std::byte* row, int64_t i) {
+  if (type == DType::f32) return reinterpret_cast<const float*>(row)[i];
+  if (type == DType::f16) return f16_to_f32(reinterpret_cast<const uint16_t*>(row)[i]);
+  using L = layout::Q8_0;
+  const std::byte* block = row + i / 32 * L::bytes;
+  uint16_t d;
+  std::memcpy(&d, block + L::d, sizeof d);
+  return f16_to_f32(d) * float(int8_t(block[L::quants + i % 32]));
+}
+
+/// attend for one query that sees `visible` > 0 rows.
 void attend_query(const float* q, const KvTile& tile, int64_t visible, int64_t head_dim, float scale,
                   float& m, float& s, float* o) {
+  const auto at = [&](const std::byte* rows, int64_t j, int64_t i) {
+    return kv_value(tile.type, rows + size_t(j) * tile.stride, i);
+  };
   float p[attn_tile_rows];
-  for (int64_t j = 0; j < visible; ++j) p[j] = dot(q, tile.k + j * tile.stride, head_dim) * scale;
+  for (int64_t j = 0; j < visible; ++j) {
+    Lanes acc(0.0f);
+    for (int64_t i = 0; i < head_dim; ++i) acc[i] = std::fma(at(tile.k, j, i), q[i], acc[i]);
+    p[j] = acc.sum() * scale;
+  }
   const float new_m = max_f32(m, max(p, visible));
   const float carry = m == minus_infinity ? 0.0f : exp_f32(m - new_m);
   for (int64_t j = 0; j < visible; ++j) p[j] = exp_f32(p[j] - new_m);
@@ -169,13 +189,13 @@ void attend_query(const float* q, const KvTile& tile, int64_t visible, int64_t h
   s = s * carry + sum(p, visible);
   for (int64_t i = 0; i < head_dim; ++i) {
     float acc = o[i] * carry;
-    for (int64_t j = 0; j < visible; ++j) acc = std::fma(p[j], tile.v[j * tile.stride + i], acc);
+    for (int64_t j = 0; j < visible; ++j) acc = std::fma(p[j], at(tile.v, j, i), acc);
     o[i] = acc;
   }
 }
 
-void attend_f32(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim,
-                float scale, const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
+void attend(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
+            const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
   for (int64_t i = 0; i < n_q; ++i) {
     if (visible[i] == 0) continue;
     attend_query(q + i * q_stride, tile, visible[i], head_dim, scale, m[i], s[i], o + i * o_stride);
@@ -221,7 +241,7 @@ constinit const KernelTable table = {
     .swiglu_f32 = swiglu_f32,
     .softmax_f32 = softmax_f32,
     .rope_f32 = rope_f32,
-    .attend_f32 = attend_f32,
+    .attend = attend,
     .attend_merge_f32 = attend_merge_f32,
 };
 

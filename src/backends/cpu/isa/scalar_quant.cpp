@@ -11,9 +11,8 @@
 
 namespace minfer::cpu {
 
-size_t matmul_scratch_bytes(DType, int64_t cols) {
-  const int64_t blocks = cols / 32 < panel_blocks ? cols / 32 : panel_blocks;
-  return size_t(panel_rows * panel_row_block_bytes * blocks);
+size_t matmul_scratch_bytes(DType type, int64_t cols) {
+  return panel_bytes(cols) + (type == DType::q6_k ? seed_bytes(cols) : 0);
 }
 
 namespace scalar {

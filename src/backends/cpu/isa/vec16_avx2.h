@@ -39,6 +39,15 @@ struct Vec16 {
       return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
     }
   };
+  struct Q8 {
+    MINFER_LANES Part load_part(const std::byte* block, int64_t i) {
+      uint16_t d;
+      __builtin_memcpy(&d, block, sizeof d);
+      const __m128i q = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(block + sizeof d + i));
+      return _mm256_mul_ps(_mm256_cvtph_ps(_mm_set1_epi16(int16_t(d))),
+                           _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(q)));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   MINFER_LANES Vec16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
@@ -121,6 +130,12 @@ struct Vec16 {
     m = max8(m, _mm256_permute_ps(m, 0x4e));
     return _mm256_cvtss_f32(max8(m, _mm256_permute_ps(m, 0xb1)));
   }
+  template <int columns>
+  MINFER_LANES void sums(const Vec16* a, float* out, int64_t stride) {
+    for (int c = 0; c < columns; ++c) sum4(a + 4 * c, out + c * stride);
+  }
+
+ private:
   MINFER_LANES void sum4(const Vec16* a, float* out) {
     const __m256 ab = four_each(_mm256_add_ps(a[0].low, a[0].high), _mm256_add_ps(a[1].low, a[1].high));
     const __m256 cd = four_each(_mm256_add_ps(a[2].low, a[2].high), _mm256_add_ps(a[3].low, a[3].high));
@@ -128,8 +143,6 @@ struct Vec16 {
     const __m256 one = _mm256_add_ps(_mm256_shuffle_ps(two, two, 0x88), _mm256_shuffle_ps(two, two, 0xdd));
     _mm_storeu_ps(out, _mm_unpacklo_ps(_mm256_castps256_ps128(one), _mm256_extractf128_ps(one, 1)));
   }
-
- private:
   /// All bits of the first n of eight lanes; n may be negative or above 8.
   MINFER_LANES __m256i first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -39,6 +39,16 @@ struct Vec16 {
       return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
     }
   };
+  /// Quants i.. of a block of 32 times its scale: exact.
+  struct Q8 {
+    MINFER_LANES Part load_part(const std::byte* block, int64_t i) {
+      uint16_t d;
+      __builtin_memcpy(&d, block, sizeof d);
+      const __m128i q = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + sizeof d + i));
+      return _mm512_mul_ps(_mm512_cvtph_ps(_mm256_set1_epi16(int16_t(d))),
+                           _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(q)));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) { return {_mm512_set1_ps(x)}; }
   MINFER_LANES Vec16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
@@ -109,18 +119,46 @@ struct Vec16 {
     return _mm512_cvtss_f32(max(a, {_mm512_permute_ps(a.v, 0xb1)}).v);
   }
 
-  /// out[i] = sum(a[i]): four sums in one transposing tree, each in the order of sum().
-  MINFER_LANES void sum4(const Vec16* a, float* out) {
-    _mm_storeu_ps(out, four_sums(eight_sums(a[0], a[1]), eight_sums(a[2], a[3])));
+  /// out[c * stride + i] = sum(a[4 * c + i]) for i < 4, c < columns: up to sixteen sums in one transposing
+  /// tree, each in the order of sum().
+  template <int columns>
+  MINFER_LANES void sums(const Vec16* a, float* out, int64_t stride) {
+    if constexpr (columns == 1) {
+      _mm_storeu_ps(out, four_sums(eight_sums(a[0], a[1]), eight_sums(a[2], a[3])));
+    } else {
+      // Quarter i of column c has what is left of sum 4 * c + i after its first two steps.
+      const __m512 c0 = quarters(a), c1 = quarters(a + 4);
+      const __m512 c2 = columns > 2 ? quarters(a + 8) : c0, c3 = columns > 3 ? quarters(a + 12) : c1;
+      const __m512 c01 = _mm512_add_ps(_mm512_shuffle_ps(c0, c1, 0x44), _mm512_shuffle_ps(c0, c1, 0xee));
+      const __m512 c23 =
+          columns == 2 ? c01
+                       : _mm512_add_ps(_mm512_shuffle_ps(c2, c3, 0x44), _mm512_shuffle_ps(c2, c3, 0xee));
+      const __m512 by_row =
+          _mm512_add_ps(_mm512_shuffle_ps(c01, c23, 0x88), _mm512_shuffle_ps(c01, c23, 0xdd));
+      const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+      const __m512 by_column = _mm512_permutexvar_ps(transpose, by_row);
+      _mm_storeu_ps(out, _mm512_castps512_ps128(by_column));
+      _mm_storeu_ps(out + stride, _mm512_extractf32x4_ps(by_column, 1));
+      if constexpr (columns > 2) _mm_storeu_ps(out + 2 * stride, _mm512_extractf32x4_ps(by_column, 2));
+      if constexpr (columns > 3) _mm_storeu_ps(out + 3 * stride, _mm512_extractf32x4_ps(by_column, 3));
+    }
   }
 
  private:
   MINFER_LANES __mmask16 first(int n) { return __mmask16((1u << n) - 1u); }
 
+  /// Step 8 of two sums: a's eight partial sums in the low half, b's in the high half.
+  MINFER_LANES __m512 halves(Vec16 a, Vec16 b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44), _mm512_shuffle_f32x4(a.v, b.v, 0xee));
+  }
+  /// Steps 8 and 4 of four sums: four partial sums of each in its quarter.
+  MINFER_LANES __m512 quarters(const Vec16* a) {
+    const __m512 ab = halves(a[0], a[1]), cd = halves(a[2], a[3]);
+    return _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+  }
   /// Steps 8 and 4 of two sums: a's four partial sums in the low half, b's in the high half.
   MINFER_LANES __m256 eight_sums(Vec16 a, Vec16 b) {
-    const __m512 eight =
-        _mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44), _mm512_shuffle_f32x4(a.v, b.v, 0xee));
+    const __m512 eight = halves(a, b);
     const __m256 low = _mm512_castps512_ps256(eight), high = _mm512_extractf32x8_ps(eight, 1);
     return _mm256_add_ps(_mm256_permute2f128_ps(low, high, 0x20), _mm256_permute2f128_ps(low, high, 0x31));
   }

@@ -35,6 +35,17 @@ struct Vec16 {
       return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
     }
   };
+  struct Q8 {
+    MINFER_LANES Part load_part(const std::byte* block, int64_t i) {
+      uint16_t d;
+      __builtin_memcpy(&d, block, sizeof d);
+      uint32_t four;
+      __builtin_memcpy(&four, block + sizeof d + i, sizeof four);
+      const int16x8_t q = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(four)));
+      return vmulq_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16(d))),
+                       vcvtq_f32_s32(vmovl_s16(vget_low_s16(q))));
+    }
+  };
 
   MINFER_LANES Vec16 splat(float x) {
     const float32x4_t s = vdupq_n_f32(x);
@@ -132,11 +143,15 @@ struct Vec16 {
     m = max4(m, vextq_f32(m, m, 2));
     return vgetq_lane_f32(max4(m, vextq_f32(m, m, 1)), 0);
   }
-  MINFER_LANES void sum4(const Vec16* a, float* out) {
-    vst1q_f32(out, vpaddq_f32(two_each(a[0], a[1]), two_each(a[2], a[3])));
+  template <int columns>
+  MINFER_LANES void sums(const Vec16* a, float* out, int64_t stride) {
+    for (int c = 0; c < columns; ++c) sum4(a + 4 * c, out + c * stride);
   }
 
  private:
+  MINFER_LANES void sum4(const Vec16* a, float* out) {
+    vst1q_f32(out, vpaddq_f32(two_each(a[0], a[1]), two_each(a[2], a[3])));
+  }
   template <class F>
   MINFER_LANES Vec16 each(Vec16 a, Vec16 b, F f) {
     return {{f(a.v[0], b.v[0]), f(a.v[1], b.v[1]), f(a.v[2], b.v[2]), f(a.v[3], b.v[3])}};

@@ -68,19 +68,22 @@ struct Desk {
   }
 };
 
-/// The queries of some heads of one KV head's group for a block's tokens: query t * heads + h.
+/// The queries of one KV head's group for a block's tokens: query t * group + h.
 struct Queries {
   TokenBlock block;
-  int64_t kv_head, first_head, heads;
-  int64_t count() const { return block.tokens * heads; }
+  int64_t kv_head, group;
+  Queries(const Call& call, const TokenBlock& tokens, int64_t head)
+      : block(tokens), kv_head(head), group(call.group()) {}
+  int64_t count() const { return block.tokens * group; }
+  int64_t token(int64_t query) const { return block.first + query / group; }
+  int64_t head(int64_t query) const { return kv_head * group + query % group; }
 };
 
 void load_queries(const Call& call, const Queries& queries, float* q) {
-  const size_t bytes = size_t(queries.heads * call.head_dim) * sizeof(float);
+  const int64_t floats = queries.group * call.head_dim;
   for (int64_t t = 0; t < queries.block.tokens; ++t) {
-    std::memcpy(q + t * queries.heads * call.head_dim,
-                call.q + (queries.block.first + t) * call.q_stride + queries.first_head * call.head_dim,
-                bytes);
+    std::memcpy(q + t * floats, call.q + (queries.block.first + t) * call.q_stride + queries.kv_head * floats,
+                size_t(floats) * sizeof(float));
   }
 }
 
@@ -97,18 +100,15 @@ void attend_chunk(const Call& call, const Queries& queries, int64_t chunk, const
     const int64_t rows = std::min(attn_tile_rows, end - row);
     int64_t first = n;  // queries before it see nothing of this tile
     for (int64_t i = n - 1; i >= 0; --i) {
-      const int64_t token = queries.block.first + i / queries.heads;
-      const int64_t seen = std::clamp<int64_t>(call.plan->visible[size_t(token)].rows - row, 0, rows);
+      const int64_t all = call.plan->visible[size_t(queries.token(i))].rows;
+      const int64_t seen = std::clamp<int64_t>(all - row, 0, rows);
       desk.visible[i] = int32_t(seen);
       if (seen > 0) first = i;
     }
-    const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, desk.tile);
-    if (row + rows < end) {
-      call.kv.prefetch(widest, row + rows, std::min(attn_tile_rows, end - row - rows), queries.kv_head);
-    }
-    call.kernels->attend_f32(desk.q + first * call.head_dim, call.head_dim, n - first, tile, call.head_dim,
-                             call.scale, desk.visible + first, states.m + first, states.s + first,
-                             states.o + first * call.head_dim, call.head_dim);
+    const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, n - first, desk.tile);
+    call.kernels->attend(desk.q + first * call.head_dim, call.head_dim, n - first, tile, call.head_dim,
+                         call.scale, desk.visible + first, states.m + first, states.s + first,
+                         states.o + first * call.head_dim, call.head_dim);
   }
 }
 
@@ -138,8 +138,8 @@ void attend_block(const Call& call, const Queries& queries, const Desk& desk) {
     }
   }
   for (int64_t i = 0; i < queries.count(); ++i) {
-    finish_query(call, queries.block.first + i / queries.heads, queries.first_head + i % queries.heads,
-                 desk.running.s[i], desk.running.o + i * call.head_dim);
+    finish_query(call, queries.token(i), queries.head(i), desk.running.s[i],
+                 desk.running.o + i * call.head_dim);
   }
 }
 
@@ -149,11 +149,8 @@ void emit_blocks(Encoder& encoder, const Call& call, std::vector<Access> reads, 
     const int64_t units = int64_t(call.plan->blocks.size()) * call.n_kv_heads;
     // Dealt in turn: later blocks see more rows, so equal runs of units would not be equal work.
     for (int64_t unit = lane.worker.index; unit < units; unit += lane.worker.count) {
-      const int64_t kv_head = unit % call.n_kv_heads;
-      attend_block(
-          call,
-          {call.plan->blocks[size_t(unit / call.n_kv_heads)], kv_head, kv_head * call.group(), call.group()},
-          desk);
+      const TokenBlock& block = call.plan->blocks[size_t(unit / call.n_kv_heads)];
+      attend_block(call, {call, block, unit % call.n_kv_heads}, desk);
     }
   };
   encoder.step({"attention", work, std::move(reads), {writes}});
@@ -172,31 +169,22 @@ void attend_unit(const Call& call, const ChunkStates& out, const Queries& querie
   load_queries(call, queries, desk.q);
   attend_chunk(call, queries, chunk, desk, desk.running);
   for (int64_t i = 0; i < queries.count(); ++i) {
-    const int64_t token = queries.block.first + i / queries.heads;
-    float* state = out.at(token * call.n_heads + queries.first_head + i % queries.heads, chunk);
+    float* state = out.at(queries.token(i) * call.n_heads + queries.head(i), chunk);
     std::memcpy(state, desk.running.o + i * call.head_dim, size_t(call.head_dim) * sizeof(float));
     state[call.head_dim] = desk.running.m[i];
     state[call.head_dim + 1] = desk.running.s[i];
   }
 }
 
-/// Decode: the units are (block, chunk, KV head), and single heads where that shares the work better.
+/// Decode: the units are (block, chunk, KV head), so that all queries of a group share each row.
 void attend_chunks(const Call& call, const ChunkStates& out, const Lane& lane) {
   const Desk desk(call, lane.scratch);
-  int64_t units = 0;
-  for (const TokenBlock& block : call.plan->blocks) {
-    units += chunks_of(call.plan->visible[size_t(block.widest)].rows) * call.n_kv_heads;
-  }
-  const bool uneven = units % lane.worker.count != 0 && units < 8 * lane.worker.count;
-  const int64_t parts = uneven ? call.group() : 1, heads = call.group() / parts;
   int64_t unit = 0;
   for (const TokenBlock& block : call.plan->blocks) {
     const int64_t chunks = chunks_of(call.plan->visible[size_t(block.widest)].rows);
-    for (int64_t i = 0; i < chunks * call.n_kv_heads * parts; ++i, ++unit) {
+    for (int64_t i = 0; i < chunks * call.n_kv_heads; ++i, ++unit) {
       if (unit % lane.worker.count != lane.worker.index) continue;
-      const int64_t part = i % parts, kv_head = i / parts % call.n_kv_heads,
-                    chunk = i / parts / call.n_kv_heads;
-      attend_unit(call, out, {block, kv_head, kv_head * call.group() + part * heads, heads}, chunk, desk);
+      attend_unit(call, out, {call, block, i % call.n_kv_heads}, i / call.n_kv_heads, desk);
     }
   }
 }

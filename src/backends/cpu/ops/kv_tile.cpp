@@ -7,6 +7,12 @@ namespace {
 
 constexpr int64_t block = 32;  ///< elements of a q8_0 block
 constexpr size_t cache_line = 64;
+constexpr size_t rows_ahead =
+    8;  ///< rows fetched before they are used: about the time memory takes to answer
+
+DType type_of(KvFormat format) {
+  return format == KvFormat::f32 ? DType::f32 : format == KvFormat::f16 ? DType::f16 : DType::q8_0;
+}
 
 /// Where a window row is: its cell and how many rows follow it in neighbouring cells.
 struct Spot {
@@ -47,14 +53,29 @@ void KvReader::load_row(const std::byte* row, int64_t head, float* to) const {
   }
 }
 
-KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head,
+/// Whether the kernel reads this region itself.
+bool KvReader::in_place(int64_t queries) const {
+  if (kv_.format == KvFormat::f32) return true;
+  if (kv_.format == KvFormat::q8_0 && head_dim_ % block != 0) return false;
+  return queries <= attn_narrow_queries;
+}
+
+/// Bytes from a row's start to a head that begins a block.
+size_t KvReader::head_offset(int64_t head) const { return row_bytes(type_of(kv_.format), head * head_dim_); }
+
+/// A head's part of a row is a few cache lines, a whole row apart, which processors do not foresee.
+void KvReader::fetch(const std::byte* row, int64_t head) const {
+  const size_t bytes = kv_.row_bytes * size_t(head_dim_) / size_t(kv_.kv_dim);
+  for (size_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(row + bytes * size_t(head) + at);
+}
+
+KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head, int64_t queries,
                       float* memory) const {
   const Spot first = spot(window, begin);
-  if (kv_.format == KvFormat::f32 && first.together >= rows) {
-    const size_t at = size_t(first.cell) * kv_.row_bytes;
-    const int64_t column = head * head_dim_;
-    return {reinterpret_cast<const float*>(kv_.k + at) + column,
-            reinterpret_cast<const float*>(kv_.v + at) + column, kv_.kv_dim, rows};
+  if (first.together >= rows && in_place(queries)) {
+    const size_t at = size_t(first.cell) * kv_.row_bytes + head_offset(head);
+    const size_t ahead = first.together > rows ? rows_ahead * kv_.row_bytes : 0;
+    return {type_of(kv_.format), kv_.k + at, kv_.v + at, kv_.row_bytes, rows, ahead};
   }
   const int64_t stride = tile_stride();
   float* k = memory;
@@ -63,26 +84,15 @@ KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, in
     const Spot here = spot(window, begin + j);
     for (int64_t i = 0; i < here.together && j < rows; ++i, ++j) {
       const size_t at = size_t(here.cell + i) * kv_.row_bytes;
+      fetch(kv_.k + at + rows_ahead * kv_.row_bytes, head);
+      fetch(kv_.v + at + rows_ahead * kv_.row_bytes, head);
       load_row(kv_.k + at, head, k + j * stride);
       load_row(kv_.v + at, head, v + j * stride);
     }
   }
   const int64_t lead = stride == head_dim_ ? 0 : head * head_dim_ % block;
-  return {k + lead, v + lead, stride, rows};
-}
-
-void KvReader::prefetch(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head) const {
-  const size_t head_bytes = kv_.row_bytes * size_t(head_dim_) / size_t(kv_.kv_dim);
-  for (int64_t j = 0; j < rows;) {
-    const Spot here = spot(window, begin + j);
-    for (int64_t i = 0; i < here.together && j < rows; ++i, ++j) {
-      const size_t at = size_t(here.cell + i) * kv_.row_bytes + size_t(head) * head_bytes;
-      for (size_t line = 0; line < head_bytes; line += cache_line) {
-        __builtin_prefetch(kv_.k + at + line);
-        __builtin_prefetch(kv_.v + at + line);
-      }
-    }
-  }
+  const auto bytes = [lead](const float* tile) { return reinterpret_cast<const std::byte*>(tile + lead); };
+  return {DType::f32, bytes(k), bytes(v), size_t(stride) * sizeof(float), rows};
 }
 
 }  // namespace minfer::cpu

@@ -7,8 +7,10 @@
 namespace minfer::cpu {
 namespace {
 
-constexpr int64_t row_step = 16;                   ///< shares are whole multiples of the kernels' row block
-constexpr int64_t activations_cached = 128 << 10;  ///< bytes of activations that stay in L2 beside weights
+constexpr int64_t row_step = 16;  ///< shares are whole multiples of the kernels' row block
+/// Bytes of activations that stay in the second-level cache while all rows of a share pass by: many, since
+/// every pass over the rows unpacks them anew.
+constexpr int64_t activations_cached = 512 << 10;
 
 /// Tokens a call takes at once: their activations stay cached while the rows of the share pass by.
 int64_t tokens_at_once(int64_t bytes_per_token) {
@@ -45,7 +47,7 @@ void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& 
   }
 }
 
-constexpr int64_t fine_rows = 256, fine_tokens = 16;  ///< both planes' products stay in L1 or L2 until added
+constexpr int64_t fine_rows = 256, fine_tokens = 48;  ///< both planes' products stay in L1 or L2 until added
 constexpr size_t fine_scratch_bytes = sizeof(float) * size_t(2 * fine_rows * fine_tokens);
 
 /// Fine: a token is two rows, whose products are added: weights are read once for both.
