@@ -32,7 +32,7 @@ void attend_unit(const Shape& shape, DType type, const std::byte* k, const std::
   const std::vector<int32_t> visible(size_t(shape.group), int32_t(attn_tile_rows));
   for (int64_t row = 0; row < attn_chunk_rows; row += attn_tile_rows) {
     const size_t first = size_t(row) * stride + at;
-    const KvTile tile{type, k + first, v + first, stride, attn_tile_rows, 8 * stride};
+    const KvTile tile{type, k + first, v + first, stride, attn_tile_rows, 16 * stride};
     kernels().attend(q, shape.head_dim, shape.group, tile, shape.head_dim, 0.1f, visible.data(), m.data(),
                      s.data(), o, shape.head_dim);
   }

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t block = 32;  ///< elements of a q8_0 block
 constexpr size_t cache_line = 64;
-constexpr size_t rows_ahead =
-    8;  ///< rows fetched before they are used: about the time memory takes to answer
+/// Rows fetched before they are used: about the time memory takes to answer.
+constexpr size_t rows_ahead = 16;
 
 DType type_of(KvFormat format) {
   return format == KvFormat::f32 ? DType::f32 : format == KvFormat::f16 ? DType::f16 : DType::q8_0;
