@@ -99,7 +99,7 @@ class Tests:
             found = []
             for line in self.recipes[program][1]:
                 words = shlex.split(line)
-                if words[0] == "cd" and "-E" in words and kernels_in(pathlib.Path(words[1]), words):
+                if words[0] == "cd" and "-o" in words and kernels_in(pathlib.Path(words[1]), words):
                     found.append((pathlib.Path(words[1]), words))
             self.preprocessed[program] = found
         return self.preprocessed[program]

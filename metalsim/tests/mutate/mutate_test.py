@@ -11,6 +11,7 @@ TOOL = HERE.parent.parent / "mutate"
 sys.path.insert(0, str(TOOL))
 
 from mutants import mutants_of  # noqa: E402
+from runners import included_by  # noqa: E402
 
 
 class Mutants(unittest.TestCase):
@@ -81,6 +82,16 @@ class Tool(unittest.TestCase):
 
     def test_a_failing_start_is_refused(self):
         self.assertIn("before anything is changed", self.run_tool(test="false").stderr)
+
+
+class Headers(unittest.TestCase):
+    def test_a_kernel_depends_on_what_its_headers_include(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "k.metal").write_text('#include <metal_stdlib>\n#include "a.h"\n#include "gone.h"\n')
+            (root / "a.h").write_text('  #  include "b.h"\n')
+            (root / "b.h").write_text('#include "a.h"\n')
+            self.assertEqual(included_by(root / "k.metal"), {root / "a.h", root / "b.h"})
 
 
 class NinjaTool(unittest.TestCase):
