@@ -17,14 +17,27 @@ function(minfer_library name)
   endif()
 endfunction()
 
+# How every file of tests is compiled.
+function(minfer_test_flags name)
+  target_precompile_headers(${name} REUSE_FROM doctest_main)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE MINFER_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")
+endfunction()
+
+# minfer_test_objects(NAME FILES a.cpp ... DEPS target ...): test files that are linked into several programs.
+function(minfer_test_objects name)
+  cmake_parse_arguments(ARG "" "" "FILES;DEPS" ${ARGN})
+  add_library(${name} OBJECT ${ARG_FILES})
+  target_link_libraries(${name} PRIVATE doctest_main ${ARG_DEPS})
+  minfer_test_flags(${name})
+endfunction()
+
 # minfer_test(NAME FILES a.cpp ... DEPS target ... [LABELS label ...]): one doctest program, one ctest entry.
 function(minfer_test name)
   cmake_parse_arguments(ARG "" "" "FILES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_FILES})
-  target_precompile_headers(${name} REUSE_FROM doctest_main)
   target_link_libraries(${name} PRIVATE doctest_main ${ARG_DEPS})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE MINFER_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data")
+  minfer_test_flags(${name})
   add_test(NAME ${name} COMMAND ${name})
   if(ARG_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")

@@ -4,11 +4,8 @@
 
 namespace minfer::test {
 
-#ifdef MINFER_METAL_CHECKED
-inline constexpr bool checked = true;  ///< slow: use small shapes
-#else
-inline constexpr bool checked = false;
-#endif
+/// Whether this program runs kernels under the checker, slowly: use small shapes then.
+extern const bool checked;
 
 /// The Metal device of this machine, in software where it is no Mac.
 inline Device metal_device() {

@@ -44,7 +44,7 @@ SessionOptions on(const std::string& device, const std::string& layers = "") {
   return o;
 }
 
-constexpr size_t some = checked ? 18 : 40;  ///< tokens of a prompt
+const size_t some = checked ? 18 : 40;  ///< tokens of a prompt
 
 std::vector<Token> prompt(size_t count) {
   std::vector<Token> tokens(count);
