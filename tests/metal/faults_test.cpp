@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "metal/metal_device.h"
 #ifdef MINFER_METAL_SIM
 #include <metalsim/device.h>
@@ -97,6 +98,24 @@ TEST_CASE("each chokepoint can be made to fail") {
   OpBench bench(metal_device());
   CHECK(refused([&] { bench.result(1, 1); }).code == int(ErrorCode::out_of_memory));
   CHECK(refused([&] { bench.vector("gain", {1}); }).code == int(ErrorCode::out_of_memory));
+}
+
+TEST_CASE("a profile names each kernel, its calls, and the submissions") {
+  std::string lines;
+  set_log_level(LogLevel::info);
+  set_log_sink([&](LogLevel, const std::string& line) { lines += line + "\n"; });
+  {
+    const Variable profile("MINFER_OP_PROFILE", "1");
+    Sum sum;
+    sum.bench.run();
+    sum.bench.run();
+  }
+  set_log_sink(nullptr);
+  set_log_level(LogLevel::warning);
+  CHECK(contains(lines, "submission 2: "));
+  CHECK(contains(lines, "2 submissions, "));
+  CHECK(contains(lines, "add_f32"));
+  CHECK(contains(lines, " 4 calls"));
 }
 
 TEST_CASE("settings that mean nothing are refused by name") {

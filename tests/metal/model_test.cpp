@@ -202,6 +202,15 @@ TEST_CASE("tail_reduction_matches_full_nt: the last row's logits do not need the
   }
 }
 
+// Float weights, so that what the CPU's other blocks add is below the device's own class.
+TEST_CASE("graph_metal_layer0_isolation" * doctest::skip(checked)) {
+  for (const char* name : {"qwen2-f32", "qwen3-bf16", "llama-f16"}) {
+    CAPTURE(name);
+    Engine split(name, on(metal_name(), "1")), cpu(name, on("cpu"));
+    CHECK(difference(prompt_and_step(cpu, prompt(40)), prompt_and_step(split, prompt(40))) <= tol::metal_logits);
+  }
+}
+
 TEST_CASE("half staging changes the logits of a prompt, within its class") {
   for (const std::string name : {"qwen2-q4_0", "qwen3-q4_k", "llama-q6_k", "qwen3-f16"}) {
     CAPTURE(name);
