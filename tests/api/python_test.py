@@ -249,7 +249,8 @@ class Sessions(Refusals):
 
 class Generations(Refusals):
     def setUp(self):
-        self.model = minfer.Model(path("llama-f16"))  # its greedy answer is long
+        self.model = minfer.Model(path("llama-f16"))
+        self.talker = minfer.Model(path("qwen2-f32"))  # its greedy answer has no end
 
     def endless(self, session):
         return session.generate(PROMPT, max_tokens=-1, temperature=0)
@@ -285,7 +286,7 @@ class Generations(Refusals):
         self.refused("bad_request", "stop", lambda: list(session.generate(PROMPT, stop="")))
 
     def test_leaving_early_cancels(self):
-        session = self.model.session(n_ctx=100000, threads=1, device="cpu")
+        session = self.talker.session(n_ctx=100000, threads=1, device="cpu")
         with self.endless(session) as generation:
             for _ in generation:
                 break
@@ -298,7 +299,7 @@ class Generations(Refusals):
         session.close()  # with a generation running
 
     def test_cancel_from_another_thread(self):
-        session = self.model.session(n_ctx=100000, threads=1, device="cpu")
+        session = self.talker.session(n_ctx=100000, threads=1, device="cpu")
         generation = self.endless(session)
         next(generation)
         self.refused("bad_request", "in use", lambda: session.decode([1]))

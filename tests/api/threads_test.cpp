@@ -51,7 +51,7 @@ minfer_status generate_some(minfer_session* session, int64_t max_tokens, minfer_
 }  // namespace
 
 TEST_CASE("another thread cancels a generation; the session stays usable") {
-  const ApiModel model("llama-f16");  // its greedy answer does not end before the context is full
+  const ApiModel model("qwen2-f32");  // its greedy answer does not end before the context is full
   const ApiSession session(model, 100000);
   Endless endless;
   std::thread worker([&] { endless.run(session); });
@@ -105,7 +105,7 @@ TEST_CASE("a request to cancel holds for one call, and can be taken back") {
 }
 
 TEST_CASE("a second call on a busy session or sampler is refused, and disturbs nothing") {
-  const ApiModel model("llama-f16");
+  const ApiModel model("qwen2-f32");
   const ApiSession session(model, 100000);
   Endless endless;
   std::thread worker([&] { endless.run(session); });
