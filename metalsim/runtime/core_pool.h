@@ -1,5 +1,6 @@
 /// The cores on which threadgroups run.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -9,7 +10,8 @@
 
 namespace metalsim {
 
-/// Threads that all run one job. The caller is one of them, so a pool of one core has no thread of its own.
+/// Threads that all run one job. The caller is one of them, so a pool of one core has no thread of its own. Between jobs
+/// a thread looks for the next one for a while before it sleeps.
 class CorePool {
  public:
   ~CorePool();
@@ -25,9 +27,9 @@ class CorePool {
   std::mutex mutex_;
   std::condition_variable begin_, end_;
   const std::function<void()>* job_ = nullptr;
-  uint64_t round_ = 0;
-  size_t busy_ = 0;
-  bool stop_ = false;
+  std::atomic<uint64_t> round_ = 0;  ///< jobs so far
+  std::atomic<size_t> busy_ = 0;     ///< helpers that have not returned from the job
+  std::atomic<bool> stop_ = false;
 };
 
 }  // namespace metalsim
