@@ -57,7 +57,7 @@ class Opener {
   }
 
  private:
-  /// What the device could take; nothing of this session changes but its context.
+  /// What the device could take; nothing changes but the context.
   DevicePlan plan_for(const Backend& device, const LayerRequest& layers) {
     set_context(true);
     return plan_device(model_, device, context_, layers);
