@@ -108,6 +108,9 @@ inline double metal_gemm(double n) { return 4 * std::sqrt(n) * u; }
 /// published class.
 inline constexpr double metal_gemm_half = 5e-3;
 
+/// Absolute, where the largest result is 1: the published bar of half staging for rows of 896.
+inline constexpr double metal_gemm_absolute = 2.5e-3;
+
 /// Relative to 1 + |value|: silu and what is multiplied to it.
 inline constexpr double metal_silu = 12 * u;
 
@@ -127,6 +130,11 @@ inline constexpr double metal_logits_half = 5e-3;
 /// Absolute, where |q| <= 3, |k| <= 2 and |v| <= 1.5 and scores reach 30: an attention over exact f32 rows. One row
 /// that is counted twice or left out shows from 5e-2 on.
 inline constexpr double metal_attention_f32 = 2e-4;
+
+/// The published bars of the cosine between an attention and the exact one, and between two kernels of one attention.
+/// They hold the direction of results that are small; the bar above holds what a cosine cannot see.
+inline constexpr double metal_attention_cosine = 0.999;
+inline constexpr double metal_attention_twin_cosine = 0.9999;
 
 /// Absolute, between two attentions over the same normal rows that add in other orders: scores below 10, off by
 /// 4 roundings each, times |v| below 4.

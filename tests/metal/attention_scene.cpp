@@ -110,6 +110,17 @@ double worst_difference(const std::vector<float>& found, const std::vector<doubl
   return worst;
 }
 
+double cosine(const std::vector<float>& found, const std::vector<double>& right) {
+  if (found.size() != right.size()) return 0;
+  double product = 0, ours = 0, theirs = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    product += double(found[i]) * right[i];
+    ours += double(found[i]) * double(found[i]);
+    theirs += right[i] * right[i];
+  }
+  return product / std::sqrt(ours * theirs);
+}
+
 AttentionRun::AttentionRun(const AttentionInputs& inputs, KvFormat format, const Emit& emit, int64_t n_ctx,
                            int chunks)
     : device_(metal::Device::open()),

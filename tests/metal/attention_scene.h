@@ -44,6 +44,9 @@ std::vector<float> as_stored(KvFormat format, std::vector<float> rows);
 std::vector<double> attention_in_double(const AttentionInputs& inputs, KvFormat format);
 /// Infinity if any value is no number.
 double worst_difference(const std::vector<float>& found, const std::vector<double>& right);
+/// Of the angle between them: 1 for the same direction. Blind to a row that counts twice, so never the only
+/// bar.
+double cosine(const std::vector<float>& found, const std::vector<double>& right);
 
 /// Puts the inputs on the device and runs what `emit` encodes.
 ///

@@ -2,6 +2,10 @@
 
 namespace minfer::test {
 
-std::vector<Device> devices() { return {metal_device()}; }
+/// Every op on every device of this build in one program; under the checker the one that it checks.
+std::vector<Device> devices() {
+  if (checked) return {metal_device()};
+  return {cpu_with(2), metal_device()};
+}
 
 }  // namespace minfer::test

@@ -9,6 +9,19 @@ using namespace minfer;
 using namespace minfer::test;
 
 TEST_CASE("metal_elementwise_matches_cpu") {
+  // silu(x) + x of four values, as both devices have it.
+  const std::vector<float> few = {0.5f, 1.0f, 2.0f, -1.0f};
+  std::vector<std::vector<float>> sums;
+  for (const Device& device : {cpu_with(1), metal_device()}) {
+    OpBench bench(device);
+    const Operand x = bench.values(4, 1, few), silu = bench.result(4, 1), sum = bench.result(4, 1);
+    bench.add(Silu{}, {x}, silu);
+    bench.add(Add{}, {silu, x}, sum);
+    bench.run();
+    sums.push_back(bench.read(sum));
+  }
+  CHECK(same_bits(sums[0], sums[1]));
+
   Source random(7);
   for (const int64_t count : {1, 4, 5, 576, 1023, 1024, 1025}) {
     CAPTURE(count);

@@ -43,14 +43,18 @@ TEST_CASE("the fused feed-forward start has the bits of its expansion, for every
   }
 }
 
-TEST_CASE("metal_fused_ffn_refuses_nt_other_than_one, before it looks for weights") {
-  OpBench bench(metal_device());
+TEST_CASE("metal_fused_ffn_refuses_nt_other_than_one") {
   const WeightRef nowhere{"nowhere", DType::q8_0, 64, 64};
-  const Operand x = bench.values(64, 2, Source(1).normals(128));
-  bench.add(FusedFfn{nowhere, nowhere}, {x}, bench.result(128, 2), "blk.3.ffn");
-  const Refused answer = refused([&] { bench.encode(); });
-  CHECK(answer.thrown);
-  CHECK(answer.code == int(ErrorCode::unsupported));
-  CHECK(answer.message.find("blk.3.ffn") != std::string::npos);
-  CHECK(answer.message.find("2 tokens") != std::string::npos);
+  const auto answer_for = [&](int64_t tokens) {
+    OpBench bench(metal_device());
+    const Operand x = bench.values(64, tokens, Source(1).normals(64 * tokens));
+    bench.add(FusedFfn{nowhere, nowhere}, {x}, bench.result(128, tokens), "blk.3.ffn");
+    return refused([&] { bench.encode(); });
+  };
+  const Refused two = answer_for(2);
+  CHECK(two.code == int(ErrorCode::unsupported));
+  CHECK(two.message.find("blk.3.ffn") != std::string::npos);
+  CHECK(two.message.find("2 tokens") != std::string::npos);
+  CHECK(two.message.find("nowhere") == std::string::npos);
+  CHECK(answer_for(1).message.find("nowhere") != std::string::npos);  // now the weight is looked for
 }

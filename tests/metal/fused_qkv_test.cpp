@@ -148,7 +148,7 @@ void check_layer(const Layer& layer) {
   }
 }
 
-TEST_CASE("fused_qkv_matches_unfused_decode") {
+TEST_CASE("the fused q, k and v arm leaves the bits of the ops that it stands for") {
   check_layer({.n_heads = 6, .n_kv_heads = 2, .head_dim = 64, .biases = "qkv"});
   check_layer({.n_heads = 4, .n_kv_heads = 2, .head_dim = 64, .position = 32767});
   check_layer(
@@ -163,7 +163,7 @@ TEST_CASE("fused_qkv_matches_unfused_decode") {
   check_layer({.n_heads = 5, .n_kv_heads = 1, .head_dim = 20});
 }
 
-TEST_CASE("fused_qkv_norm_matches_unfused_decode") {
+TEST_CASE("so does the arm with norms") {
   check_layer({.n_heads = 4, .n_kv_heads = 2, .head_dim = 128, .norms = true});
   check_layer(
       {.n_heads = 3, .n_kv_heads = 1, .head_dim = 64, .factors = true, .norms = true, .position = 4095});

@@ -43,7 +43,7 @@ std::vector<float> gather(OpBench& bench, const WeightRef& table, const std::vec
   return bench.read(y);
 }
 
-TEST_CASE("gathered rows have the bits of the decoders, for every type") {
+TEST_CASE("isolation: gathers have the bits of the decoders, for every type") {
   const std::vector<int32_t> ids{39, 0, 7, 7, 21, 3, 12, 39, 1};
   for (int t = 0; t < int(DType::i32); ++t) {
     const DType type = DType(t);

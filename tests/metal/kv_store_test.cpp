@@ -48,7 +48,8 @@ void check_store(KvFormat format, int64_t width, const std::vector<int32_t>& cel
   }
 }
 
-TEST_CASE("packed store: the device's bytes are the host quantiser's") {
+// The device's bytes are the host quantiser's.
+TEST_CASE("packed store") {
   for (const int64_t width : {64, 96, 128, 1024}) {
     const std::vector<float> k = Source(1).normals(width * 3), v = Source(2).normals(width * 3);
     check_store(KvFormat::q8_0, width, {6, 2, 0}, k, v, 7);
