@@ -5,7 +5,7 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # So that a prompt may hold any character: make exports it, the shell quotes it.
 export PROMPT
 
-.PHONY: run build test asan tsan fuzz clean
+.PHONY: run build test long asan tsan fuzz clean
 
 run:
 	@scripts/install-deps.sh build
@@ -24,6 +24,10 @@ test:
 	cmake --preset release -DMINFER_TESTS=ON -DMINFER_BENCH=ON
 	cmake --build build --parallel $(JOBS)
 	ctest --test-dir build --output-on-failure --no-tests=error
+
+# Tests that take many minutes, beside those above.
+long: build
+	ctest --test-dir build --output-on-failure --no-tests=error -C long -L long
 
 # Both with clang 19: it compiles the flattened integer kernels in a fraction of the time, and AddressSanitizer of g++ 13
 # made an AVX-512 store crash that is right without it.

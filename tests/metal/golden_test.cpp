@@ -7,8 +7,8 @@
 #include "backends/registry.h"
 #include "environment.h"
 #include "golden/check.h"
+#include "metal/metal_device.h"
 #include "models/variant.h"
-#include "ops/op_bench.h"
 #include "tolerance.h"
 #include "worse.h"
 
@@ -74,7 +74,7 @@ class Settings {
 
 }  // namespace
 
-TEST_CASE("metal: every reference model in every KV format") {
+TEST_CASE("metal: every reference model in every KV format" * doctest::skip(checked)) {
   for (const KvFormat format : formats) {
     // Software is slow, and the longest prompts have a case of their own below, in every format.
     const size_t longest = format == KvFormat::f32 ? SIZE_MAX : 100;
@@ -84,7 +84,26 @@ TEST_CASE("metal: every reference model in every KV format") {
   }
 }
 
-TEST_CASE("metal: prompts of up to 700 tokens in chunks that are no multiple of a tile") {
+// The same under the checker, each dispatch in three orders of lanes, for prompts of 33 tokens and 16 steps.
+constexpr size_t checked_prompt = 33;
+
+TEST_CASE("metal: a reference model of each architecture, in a KV format each, under the checker" *
+          doctest::skip(!checked)) {
+  check_and_report("qwen2-mixed-k", metal_options(KvFormat::f32), checked_prompt);
+  check_and_report("qwen3-q8_0", metal_options(KvFormat::f16), checked_prompt);
+  check_and_report("llama-q4_1", metal_options(KvFormat::q8_0), checked_prompt);
+}
+
+TEST_CASE("metal: every reference model in every KV format, under the checker" * doctest::skip()) {
+  for (const KvFormat format : formats) {
+    for (const golden::Reference& r : golden::references()) {
+      check_and_report(r.name, metal_options(format), checked_prompt);
+    }
+  }
+}
+
+TEST_CASE("metal: prompts of up to 700 tokens in chunks that are no multiple of a tile" *
+          doctest::skip(checked)) {
   for (const KvFormat format : formats) {
     for (const char* model : {"qwen2-mixed-k", "qwen3-f16", "llama-q4_1"}) {
       SessionOptions options = metal_options(format);
@@ -94,7 +113,7 @@ TEST_CASE("metal: prompts of up to 700 tokens in chunks that are no multiple of 
   }
 }
 
-TEST_CASE("metal: every kernel switch takes another way to the same logits") {
+TEST_CASE("metal: every kernel switch takes another way to the same logits" * doctest::skip(checked)) {
   const Setting settings[] = {
       {{"MINFER_NO_PREFILL_FLASH", "1"}}, {{"MINFER_NO_PREFILL_FLASH", "1"}, {"MINFER_NO_MATMUL_ATTN", "1"}},
       {{"MINFER_NO_FLASH", "1"}},         {{"MINFER_NO_FLASH", "1"}, {"MINFER_NO_SPLIT_ATTN", "1"}},
@@ -111,7 +130,8 @@ TEST_CASE("metal: every kernel switch takes another way to the same logits") {
   }
 }
 
-TEST_CASE("metal: barriers where they are needed or everywhere, weights in place or copied, the same bits") {
+TEST_CASE("metal: barriers where they are needed or everywhere, weights in place or copied, the same bits" *
+          doctest::skip(checked)) {
   const Setting settings[] = {{{"MINFER_METAL_BARRIERS", "all"}}, {{"MINFER_WEIGHT_COPY", "1"}}};
   for (const KvFormat format : formats) {
     const SessionOptions options = metal_options(format);
@@ -124,7 +144,7 @@ TEST_CASE("metal: barriers where they are needed or everywhere, weights in place
   }
 }
 
-TEST_CASE("metal: packed rows read where they are or through an f32 copy") {
+TEST_CASE("metal: packed rows read where they are or through an f32 copy" * doctest::skip(checked)) {
   const SessionOptions options = metal_options(KvFormat::q8_0);
   const std::vector<float> native = all_ways(*golden::session("qwen3-f16", options));
   const Environment staged("MINFER_PACKED_KV_STAGE", "1");
@@ -133,7 +153,8 @@ TEST_CASE("metal: packed rows read where they are or through an f32 copy") {
   golden::check_file("qwen3-f16", options, tolerance_of(KvFormat::q8_0));
 }
 
-TEST_CASE("metal: the GEMM with operands in half stays in its class, and is another one") {
+TEST_CASE("metal: the GEMM with operands in half stays in its class, and is another one" *
+          doctest::skip(checked)) {
   const SessionOptions options = metal_options(KvFormat::f32);
   for (const char* model : {"qwen2-q4_0", "llama-q6_k"}) {
     const std::vector<float> plain = all_ways(*golden::session(model, options));
@@ -144,7 +165,7 @@ TEST_CASE("metal: the GEMM with operands in half stays in its class, and is anot
   }
 }
 
-TEST_CASE("metal: head widths that no reference model has") {
+TEST_CASE("metal: head widths that no reference model has" * doctest::skip(checked)) {
   // 80, 96 and 256 have kernels of their own, 40 takes the classic one.
   for (const int64_t width : {40, 80, 96, 256}) {
     CAPTURE(width);
