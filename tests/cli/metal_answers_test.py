@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import sys
 import tempfile
 import unittest
 
@@ -12,6 +13,9 @@ from support import DATA, minfer, write_ids
 GAP_TOLERANCE = 0.6
 # The same rounding on our CPU, as a share of the largest logit: the measured class of these weights.
 ACTIVATION_TOLERANCE = 2.3e-2
+
+# Of 64: the long suite sets them all.
+GREEDY_STEPS = int(os.environ.get("MINFER_TEST_GREEDY_STEPS", "10"))
 
 SIMULATED = "metal-sim" in re.search(r"--device TEXT.*", minfer("run", "--help").stdout.decode()).group(0)
 
@@ -48,11 +52,19 @@ class MetalAnswers(unittest.TestCase):
             for step in clear:
                 self.assertEqual(ours[step], case["greedy"][step], f"{case['prompt']}: step {step}")
 
-    def test_one_token_after_the_other(self):
-        case = cases()[0]
-        self.assertGreater(min(case["gaps"][:6]), GAP_TOLERANCE)
-        found, _ = logits([case["ids"]], "--device", "metal-sim", "--greedy", 6)
-        self.assertEqual(found[0]["greedy"], case["greedy"][:6])
+    def test_freely_decoded(self):
+        # Each token follows from our own ones before it: where the texts part, two tokens must have been close.
+        found, _ = logits([c["ids"] for c in cases()], "--device", "metal-sim", "--greedy", GREEDY_STEPS)
+        for case, got in zip(cases(), found):
+            ours, recorded = got["greedy"], case["greedy"][:GREEDY_STEPS]
+            self.assertEqual(len(ours), GREEDY_STEPS)
+            parted = next((step for step in range(GREEDY_STEPS) if ours[step] != recorded[step]), None)
+            if parted is None:
+                print(f"{case['prompt']}: all {GREEDY_STEPS} steps as recorded", file=sys.stderr)
+                continue
+            gap = case["gaps"][parted]
+            print(f"{case['prompt']}: parts at step {parted}, a gap of {gap:.3f}", file=sys.stderr)
+            self.assertLess(gap, GAP_TOLERANCE, f"{case['prompt']}: step {parted}")
 
     def test_whole_and_split_models_have_the_logits_of_the_cpu(self):
         prompt = cases()[1]["ids"]
