@@ -53,6 +53,9 @@ struct PlacedNode {
   Operand output;
   KvRegions kv;  ///< of node's layer, for ops that touch it
   int64_t n_ctx = 0;
+  /// Where a copy of the output goes before another node can write over it; as long as the output. Null
+  /// unless values are captured.
+  Buffer* capture = nullptr;
 };
 
 /// A split turned into whatever its device replays. Made by encode once per (graph, allocation).

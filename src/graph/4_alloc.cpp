@@ -96,6 +96,8 @@ Placement Allocator::place(const Graph& graph, const MemoryPlan& plan) {
     Buffer* buffer = slot == no_slot ? nullptr : slots[size_t(slot)];
     if (!node.dead && is_kv_region(node.op)) buffer = kv(kv_use(node.op)->layer).k;
     placement.values.push_back(buffer);
+    const int capture = plan.capture_of[size_t(node.id)];
+    placement.captures.push_back(capture == no_slot ? nullptr : placement.staging[size_t(capture)]);
   }
   return placement;
 }

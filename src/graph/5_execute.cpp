@@ -1,22 +1,22 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "graph/capture.h"
 #include "graph/executor.h"
 #include "graph/node_rules.h"
-#include "graph/value_dump.h"
 
 /// Stage 5: splits are encoded once, then run one after the other; values cross through host memory.
 namespace minfer {
 
 Executor::Executor(uint64_t uid, Graph graph, std::vector<Split> splits, Placement placement,
-                   const Allocator& allocator, Backends backends)
+                   const Allocator& allocator, Backends backends, std::string capture_folder)
     : uid_(uid),
       graph_(std::move(graph)),
       splits_(std::move(splits)),
       placement_(std::move(placement)),
       backends_(backends),
       inputs_(graph_.inputs.size()),
-      value_dump_(value_dump_folder()) {
+      capture_folder_(std::move(capture_folder)) {
   for (const Split& split : splits_) {
     for (const Crossing& crossing : split.crossings) {
       staged_[{crossing.value, split.backend}] = placement_.staging[size_t(crossing.staging)];
@@ -33,6 +33,7 @@ PlacedNode Executor::resolve(const Node& node, const Allocator& allocator) const
   placed.node = &node;
   placed.n_ctx = graph_.n_ctx;
   placed.output = {placement_.values[size_t(node.id)], node.desc};
+  placed.capture = placement_.captures[size_t(node.id)];
   if (const auto use = kv_use(node.op)) placed.kv = allocator.kv(use->layer);
   for (NodeId id : node.sources) {
     const Node& source = graph_.nodes[size_t(id)];
@@ -91,7 +92,8 @@ void Executor::run() {
   }
   if (!splits_.empty()) backend(splits_.back().backend).wait();
   ++runs_;
-  if (!value_dump_.empty()) dump_values(value_dump_, uid_, runs_, graph_, placement_, backends_);
+  if (!capture_folder_.empty())
+    write_captures(capture_folder_, uid_, runs_, graph_, placement_.captures, backends_);
 }
 
 void Executor::read_output(size_t index, std::span<float> values) {

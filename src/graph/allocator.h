@@ -25,9 +25,10 @@ class Budget {
 
 /// A graph's buffers, tied to memory.
 struct Placement {
-  std::vector<Buffer*> values;   ///< by node: null for dead nodes, the K region for KV nodes
-  std::vector<Buffer*> staging;  ///< by MemoryPlan::staging
-  std::vector<int> new_layers;   ///< whose KV regions were made for this graph
+  std::vector<Buffer*> values;    ///< by node: null for dead nodes, the K region for KV nodes
+  std::vector<Buffer*> staging;   ///< by MemoryPlan::staging
+  std::vector<Buffer*> captures;  ///< by node: where its copy goes; null where none is taken
+  std::vector<int> new_layers;    ///< whose KV regions were made for this graph
 };
 
 /// Owns every buffer. Graphs share the pool, since one runs at a time: a value's contents last until another

@@ -9,9 +9,9 @@ namespace minfer {
 /// An encoded graph: its programs and where its values lie.
 class Executor final : public Executable {
  public:
-  /// Encodes every split. Throws what Backend::encode throws.
+  /// Encodes every split. What a run captures goes to `capture_folder`. Throws what Backend::encode throws.
   Executor(uint64_t uid, Graph graph, std::vector<Split> splits, Placement placement,
-           const Allocator& allocator, Backends backends);
+           const Allocator& allocator, Backends backends, std::string capture_folder);
   uint64_t uid() const override { return uid_; }
   const Graph& graph() const override { return graph_; }
   void set_input(InputKind kind, std::span<const int32_t> values) override;
@@ -33,7 +33,7 @@ class Executor final : public Executable {
   std::vector<std::unique_ptr<Program>> programs_;    // by split
   std::vector<std::vector<int32_t>> inputs_;          // what was set, by Graph::inputs
   std::vector<std::byte> host_;                       // a crossing value on its way
-  const std::string value_dump_;                      // folder, or empty
+  const std::string capture_folder_;                  // empty: nothing is captured
   int runs_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/capture.h"
 #include "graph/node_rules.h"
 
 namespace minfer {
@@ -150,8 +151,8 @@ size_t size_class(size_t bytes) {
   return (bytes + class_step - 1) / class_step * class_step;
 }
 
-MemoryPlan plan_memory(const Graph& graph, std::vector<Split>& splits, bool reuse) {
-  MemoryPlan plan = Planner(graph, reuse).run();
+MemoryPlan plan_memory(const Graph& graph, std::vector<Split>& splits, const PlanOptions& options) {
+  MemoryPlan plan = Planner(graph, options.reuse).run();
   for (Split& split : splits) {
     for (Crossing& crossing : split.crossings) {
       const Node& value = graph.nodes[size_t(crossing.value)];
@@ -159,6 +160,12 @@ MemoryPlan plan_memory(const Graph& graph, std::vector<Split>& splits, bool reus
       crossing.staging = int(plan.staging.size());
       plan.staging.push_back({split.backend, value.desc.bytes()});
     }
+  }
+  plan.capture_of.assign(graph.nodes.size(), no_slot);
+  for (const Node& node : graph.nodes) {
+    if (!options.capture || !is_captured(node)) continue;
+    plan.capture_of[size_t(node.id)] = int(plan.staging.size());
+    plan.staging.push_back({node.backend, node.desc.bytes()});
   }
   return plan;
 }

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "graph/capture.h"
 #include "graph/executor.h"
 #include "graph/node_rules.h"
-#include "graph/value_dump.h"
 
 namespace minfer {
 namespace {
@@ -49,6 +49,7 @@ class PipelineImpl final : public Pipeline {
       : backends_(std::move(backends)),
         build_(std::move(build)),
         options_(std::move(options)),
+        capture_folder_(capture_folder()),
         allocator_(backends_) {}
 
   Executable& prepare(const GraphParams& params) override {
@@ -90,7 +91,7 @@ class PipelineImpl final : public Pipeline {
     dump("3_fuse", graph);
 
     std::vector<Split> splits = cut_splits(graph);
-    const MemoryPlan plan = plan_memory(graph, splits, options_.reuse_buffers && value_dump_folder().empty());
+    const MemoryPlan plan = plan_memory(graph, splits, {options_.reuse_buffers, !capture_folder_.empty()});
     const std::string fault = find_memory_fault(graph, plan);
     if (!fault.empty()) log_line(LogLevel::error, fault);
     MINFER_CHECK(fault.empty(), "no two live values share memory");
@@ -106,7 +107,7 @@ class PipelineImpl final : public Pipeline {
   std::unique_ptr<Executor> encode(Graph graph, std::vector<Split> splits, Placement placement) {
     try {
       return std::make_unique<Executor>(++last_uid_, std::move(graph), std::move(splits), placement,
-                                        allocator_, backends_);
+                                        allocator_, backends_, capture_folder_);
     } catch (...) {
       allocator_.forget_new_layers(placement);
       throw;
@@ -128,6 +129,7 @@ class PipelineImpl final : public Pipeline {
   const std::vector<Backend*> backends_;
   const BuildGraph build_;
   const PipelineOptions options_;
+  const std::string capture_folder_;  // empty: nothing is captured
   Allocator allocator_;
   std::list<Entry> cache_;  // most recently used first; its programs go before the buffers they use
   uint64_t last_uid_ = 0;

@@ -4,7 +4,8 @@ import subprocess
 
 MINFER = os.environ["MINFER"]
 DATA = os.environ["MINFER_TEST_DATA_DIR"]
-TIMEOUT_S = 240  # generous: a test on a busy machine must not fail for its slowness
+# Generous: a test on a busy machine must not fail for its slowness.
+TIMEOUT_S = int(os.environ.get("MINFER_TEST_TIMEOUT_S", "240"))
 
 
 def minfer(*arguments, env=None):

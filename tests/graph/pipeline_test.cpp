@@ -10,6 +10,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "captures.h"
+#include "graph/capture.h"
+#include "graph/memory_plan.h"
 #include "graph/node_rules.h"
 #include "graph/stages.h"
 #include "graph/tiny_model.h"
@@ -128,45 +131,70 @@ TEST_CASE("a graph executed twice gives the same bits") {
   }
 }
 
-TEST_CASE("every value of a run can be written out") {
-  const auto folder = std::filesystem::temp_directory_path() / ("minfer-values-" + std::to_string(getpid()));
-  const auto want = Rig(TinyModel{}).forward(prefill_params(16, 5), 0);
-  setenv("MINFER_GRAPH_DUMP", folder.c_str(), 1);
-  Rig rig(TinyModel{}, {"alpha", "beta"});
+/// Two devices in turns, and where the last stage's text goes.
+Rig alternating(const std::string& dump_dir) {
+  PipelineOptions options;
+  options.dump_dir = dump_dir;
+  Rig rig(TinyModel{}, {"alpha", "beta"}, options);
   rig.backends[0]->accepts = [](const Node& node) { return node.layer % 2 == 0; };
-  const auto got = rig.forward(prefill_params(16, 5), 0);
-  const Graph& graph = rig.pipeline().prepare(prefill_params(16, 5)).graph();
-  unsetenv("MINFER_GRAPH_DUMP");
-  CHECK(got == want);
+  return rig;
+}
 
-  size_t f32_values = 0, files = 0;
-  for (const Node& node : graph.nodes) {
-    f32_values += !node.dead && node.desc.dtype == DType::f32 && !is_kv_region(node.op);
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    files += entry.path().extension() == ".f32";
-  CHECK(files == f32_values);
-  // The output's last row is what the forward pass gave.
-  const Node& head = graph.nodes[size_t(graph.outputs.front())];
-  const auto read = [&](const Node& value) {
-    std::vector<float> data(size_t(value.desc.elements()));
-    std::ifstream file(folder / fmt::format("graph1.run1.{:04}.{}.f32", value.id, value.name),
-                       std::ios::binary);
-    file.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size() * sizeof(float)));
-    CHECK(file.good());
-    return data;
-  };
-  const std::vector<float> written = read(head);
-  CHECK(std::equal(want.begin(), want.end(), written.end() - ptrdiff_t(want.size())));
-  CHECK(std::filesystem::file_size(folder / "graph1.run1.txt") > 0);
-  // Nor has a later value been written over an earlier one: each sum is that of its sources.
-  for (const Node& node : graph.nodes) {
-    if (!std::holds_alternative<Add>(node.op) || node.dead) continue;
-    const auto sum = read(node), a = read(graph.nodes[size_t(node.sources[0])]),
-               b = read(graph.nodes[size_t(node.sources[1])]);
-    for (size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == a[i] + b[i]);
-  }
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_CASE("every value of a run can be captured, and nothing else changes") {
+  const auto folder = std::filesystem::temp_directory_path() / ("minfer-plans-" + std::to_string(getpid()));
+  Rig plain = alternating(folder / "plain"), armed = alternating(folder / "armed");
+  const auto want = plain.forward(prefill_params(16, 5), 0);
+  std::vector<float> got;
+  const Captures values = captured([&] { got = armed.forward(prefill_params(16, 5), 0); });
+  const Graph& graph = armed.pipeline().prepare(prefill_params(16, 5)).graph();
+  CHECK(got == want);
+  CHECK(text_of(folder / "armed" / "4_alloc.txt") == text_of(folder / "plain" / "4_alloc.txt"));
+  CHECK(!text_of(folder / "plain" / "4_alloc.txt").empty());
   std::filesystem::remove_all(folder);
+
+  const auto value = [&](NodeId id) {
+    const Node& node = graph.nodes[size_t(id)];
+    return values.at(fmt::format("graph1.run1.{:04}.{}", node.id, node.name));
+  };
+  size_t made = 0, bytes = 0;
+  for (const Node& node : graph.nodes) {
+    if (!is_captured(node)) continue;
+    CHECK(value(node.id).size() == size_t(node.desc.elements()));
+    ++made, bytes += node.desc.bytes();
+  }
+  CHECK(values.size() == made);
+  CHECK(armed.pipeline().pooled_bytes() == plain.pipeline().pooled_bytes() + bytes);
+  const std::vector<float> written = value(graph.outputs.front());
+  CHECK(std::equal(want.begin(), want.end(), written.end() - ptrdiff_t(want.size())));
+
+  // Each is what the next node read, though its buffer has held other values since: sums are those of their
+  // sources, and a rotation in place has left its source as it was.
+  size_t in_place = 0;
+  for (const Node& node : graph.nodes) {
+    if (node.dead) continue;
+    if (std::holds_alternative<Add>(node.op)) {
+      const auto sum = value(node.id), a = value(node.sources[0]), b = value(node.sources[1]);
+      for (size_t i = 0; i < sum.size(); ++i) CHECK(sum[i] == a[i] + b[i]);
+    } else if (std::holds_alternative<Rope>(node.op)) {
+      ++in_place;
+      CHECK(value(node.id) != value(node.sources[0]));
+    }
+  }
+  CHECK(in_place > 0);
+}
+
+TEST_CASE("a run that is not captured has no room for captures") {
+  Rig rig(TinyModel{});
+  const Graph graph = rig.pipeline().prepare(prefill_params(16, 5)).graph();
+  std::vector<Split> splits = cut_splits(graph);
+  const MemoryPlan plan = plan_memory(graph, splits);
+  CHECK(plan.staging.empty());
+  CHECK(std::all_of(plan.capture_of.begin(), plan.capture_of.end(), [](int at) { return at == no_slot; }));
 }
 
 TEST_CASE("alternation equals a single backend, bitwise") {

@@ -65,4 +65,8 @@ void encode_copy(Encoder& encoder, const PlacedNode& placed) {
   emit_permute(encoder, to, from, permute->dims);
 }
 
+void encode_capture(Encoder& encoder, const PlacedNode& placed) {
+  emit_copy(encoder, {placed.capture, placed.output.desc}, placed.output, 0);
+}
+
 }  // namespace minfer::cpu

@@ -54,6 +54,7 @@ void encode_node(Encoder& encoder, const PlacedNode& placed) {
   const std::string why = refusal(*placed.node);
   if (!why.empty()) refuse(*placed.node, ErrorCode::unsupported, why);
   std::visit(Encode{encoder, placed}, placed.node->op);
+  if (placed.capture != nullptr) encode_capture(encoder, placed);
 }
 
 Values source(const PlacedNode& placed, size_t index) {

@@ -18,6 +18,7 @@ void encode_rope(Encoder& encoder, const PlacedNode& placed);
 void encode_kv_store(Encoder& encoder, const PlacedNode& placed);
 void encode_attention(Encoder& encoder, const PlacedNode& placed);
 void encode_copy(Encoder& encoder, const PlacedNode& placed);
+void encode_capture(Encoder& encoder, const PlacedNode& placed);  ///< the output to PlacedNode::capture
 void encode_fused_qkv(Encoder& encoder, const PlacedNode& placed);
 void encode_qkv_bias_rope_store(Encoder& encoder, const PlacedNode& placed);
 void encode_fused_ffn(Encoder& encoder, const PlacedNode& placed);

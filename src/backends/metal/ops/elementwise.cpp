@@ -83,6 +83,11 @@ void encode_copy(Encoder& encoder, const PlacedNode& placed) {
   emit_copy(encoder, *placed.node, y.span, x.span.part(offset, y.span.bytes));
 }
 
+void encode_capture(Encoder& encoder, const PlacedNode& placed) {
+  const Span copy = span_of(*placed.node, {placed.capture, placed.output.desc});
+  emit_copy(encoder, *placed.node, copy, output(placed).span);
+}
+
 void emit_add(Encoder& encoder, const Node& node, const Span& y, const Span& a, const Span& b,
               int64_t count) {
   emit_binary(encoder, node, "add_f32", y, a, b, count);

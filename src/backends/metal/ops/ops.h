@@ -31,6 +31,7 @@ KernelNames required_kernels();  ///< all of them
 // elementwise.cpp
 void encode_elementwise(Encoder& encoder, const PlacedNode& placed);  ///< Add, Mul, Silu, SwiGlu
 void encode_copy(Encoder& encoder, const PlacedNode& placed);         ///< View, Reshape
+void encode_capture(Encoder& encoder, const PlacedNode& placed);      ///< the output to PlacedNode::capture
 void emit_add(Encoder& encoder, const Node& node, const Span& y, const Span& a, const Span& b, int64_t count);
 void emit_add_row(Encoder& encoder, const Node& node, const Values& y, const Span& row);  ///< y[t] += row
 void emit_swiglu(Encoder& encoder, const Node& node, const Span& y, const Span& gate, const Span& up,

@@ -1,4 +1,4 @@
-#include "graph/value_dump.h"
+#include "graph/capture.h"
 
 #include <fmt/format.h>
 
@@ -48,22 +48,28 @@ std::string statistics(const Node& node, std::string_view backend, const std::ve
 
 }  // namespace
 
-std::string value_dump_folder() {
+std::string capture_folder() {
   const char* text = std::getenv("MINFER_GRAPH_DUMP");
   return text == nullptr ? "" : text;
 }
 
-void dump_values(const std::string& folder, uint64_t uid, int run, const Graph& graph,
-                 const Placement& placement, Backends backends) {
+bool is_captured(const Node& node) {
+  return !node.dead && node.desc.dtype == DType::f32 && !is_kv_region(node.op) &&
+         !std::holds_alternative<Input>(node.op);
+}
+
+void write_captures(const std::string& folder, uint64_t uid, int run, const Graph& graph,
+                    const std::vector<Buffer*>& captures, Backends backends) {
   std::error_code ignored;  // what cannot be made cannot be written either, and that is an error
   std::filesystem::create_directories(folder, ignored);
   const std::string head = fmt::format("graph{}.run{}", uid, run);
   std::string lines;
   for (const Node& node : graph.nodes) {
-    if (node.dead || node.desc.dtype != DType::f32 || is_kv_region(node.op)) continue;
+    Buffer* const capture = captures[size_t(node.id)];
+    if (capture == nullptr) continue;
     Backend& backend = *backends[size_t(node.backend)];
     std::vector<float> values(size_t(node.desc.elements()));
-    backend.copy_out(*placement.values[size_t(node.id)], 0, std::as_writable_bytes(std::span(values)));
+    backend.copy_out(*capture, 0, std::as_writable_bytes(std::span(values)));
     write_file(std::filesystem::path(folder) / fmt::format("{}.{:04}.{}.f32", head, node.id, node.name),
                values.data(), values.size() * sizeof(float));
     lines += statistics(node, backend.name(), values);
