@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 namespace minfer {
-namespace {
-
-constexpr int64_t most_head_dim = 256;
 
 std::string weight_refusal(const WeightRef& ref) {
   if (ref.name.empty()) return "it names no weight, and needs one";
@@ -17,6 +14,10 @@ std::string weight_refusal(const WeightRef& ref) {
   }
   return {};
 }
+
+namespace {
+
+constexpr int64_t most_head_dim = 256;
 
 std::string vector_refusal(const WeightRef& ref) {
   std::string why = weight_refusal(ref);
@@ -101,5 +102,14 @@ struct Refusal {
 }  // namespace
 
 std::string node_refusal(const Node& node) { return std::visit(Refusal{}, node.op); }
+
+std::string matmul_shape_refusal(const MatMul& op, const TensorDesc& source, const TensorDesc& output) {
+  const WeightRef& weight = op.weight;
+  const int64_t tokens = source.rows();
+  const bool wide_enough = source.cols() == weight.cols || (tokens == 1 && source.cols() > weight.cols);
+  if (wide_enough && output.cols() == weight.rows && output.rows() == tokens) return {};
+  return fmt::format("the source is {}, the output {}, the weight {} [{}, {}]", to_string(source),
+                     to_string(output), weight.name, weight.cols, weight.rows);
+}
 
 }  // namespace minfer

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "backends/cpu/ops/ops.h"
+#include "graph/node_refusal.h"
 
 namespace minfer::cpu {
 namespace {
@@ -123,14 +122,8 @@ void encode_matmul(Encoder& encoder, const PlacedNode& placed) {
   const MatMul& op = std::get<MatMul>(node.op);
   Values x = source(placed, 0);
   const Values y = output(placed);
-  // A fused op's output is wider than what the next matmul reads of it; it has one row.
-  const bool fits = x.cols == op.weight.cols || (x.tokens == 1 && x.cols > op.weight.cols);
-  if (!fits || y.cols != op.weight.rows || y.tokens != x.tokens) {
-    refuse(node, ErrorCode::bad_model,
-           fmt::format("the source is {}, the output {}, the weight {} [{}, {}]",
-                       to_string(placed.sources[0].desc), to_string(placed.output.desc), op.weight.name,
-                       op.weight.cols, op.weight.rows));
-  }
+  const std::string why = matmul_shape_refusal(op, placed.sources[0].desc, placed.output.desc);
+  if (!why.empty()) refuse(node, ErrorCode::bad_model, why);
   x.cols = op.weight.cols;
   emit_matmul(encoder, node, op, y, x);
 }

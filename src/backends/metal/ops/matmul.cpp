@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include "backends/metal/kernels/matvec_args.h"
 #include "backends/metal/ops/ops.h"
+#include "graph/node_refusal.h"
 
 namespace minfer::metal {
 namespace {
@@ -19,16 +18,8 @@ MatmulTier matmul_tier(DType, int64_t tokens, int64_t rows, const Settings& sett
 }
 
 void refuse_weight_without_kernel(const Node& node, const WeightRef& weight) {
-  if (weight.type == DType::i32) {
-    refuse(node, ErrorCode::unsupported,
-           fmt::format("weight {} is {}: no kernel multiplies it", weight.name, info(weight.type).name));
-  }
-  const int64_t block = info(weight.type).block_elements;
-  if (weight.cols < 1 || weight.rows < 1 || weight.cols % block != 0) {
-    refuse(node, ErrorCode::unsupported,
-           fmt::format("weight {} is {} [{}, {}], expected rows of whole blocks of {}", weight.name,
-                       info(weight.type).name, weight.cols, weight.rows, block));
-  }
+  const std::string why = weight_refusal(weight);
+  if (!why.empty()) refuse(node, ErrorCode::unsupported, why);
 }
 
 void emit_matmul(Encoder& encoder, const Node& node, const MatMul& op, const Values& y, const Values& x) {
@@ -48,14 +39,8 @@ void encode_matmul(Encoder& encoder, const PlacedNode& placed) {
   const MatMul& op = std::get<MatMul>(node.op);
   Values x = source(placed, 0);
   const Values y = output(placed);
-  // A fused op's output is wider than what the next matmul reads of it; it has one row.
-  const bool fits = x.cols == op.weight.cols || (x.tokens == 1 && x.cols > op.weight.cols);
-  if (!fits || y.cols != op.weight.rows || y.tokens != x.tokens) {
-    refuse(node, ErrorCode::bad_model,
-           fmt::format("the source is {}, the output {}, the weight {} [{}, {}]",
-                       to_string(placed.sources[0].desc), to_string(placed.output.desc), op.weight.name,
-                       op.weight.cols, op.weight.rows));
-  }
+  const std::string why = matmul_shape_refusal(op, placed.sources[0].desc, placed.output.desc);
+  if (!why.empty()) refuse(node, ErrorCode::bad_model, why);
   x.cols = op.weight.cols;
   x.span.bytes = size_t(x.elements()) * sizeof(float);
   emit_matmul(encoder, node, op, y, x);
