@@ -174,10 +174,11 @@ std::string ComputeEncoder::check_threadgroup_memory() const {
       return "threadgroup memory " + std::to_string(i) + " has no length; call setThreadgroupMemoryLength";
     total += threadgroup_bytes_[i];
   }
-  if (total > Limits::threadgroup_bytes)
+  const uint64_t limit = owner()->limits.threadgroup_bytes;
+  if (total > limit)
     return std::to_string(total) + " bytes of threadgroup memory" +
            (in_kernel ? " (" + std::to_string(in_kernel) + " of them declared in the kernel)" : "") +
-           "; the device has " + std::to_string(Limits::threadgroup_bytes);
+           "; the device has " + std::to_string(limit);
   return {};
 }
 

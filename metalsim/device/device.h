@@ -32,7 +32,7 @@ class Device : public Object {
   Object* name() const;
   bool has_unified_memory() const { return true; }
   bool supports_family(MTL::GPUFamily family) const { return limits.supports(family); }
-  UInteger max_threadgroup_memory() const { return Limits::threadgroup_bytes; }
+  UInteger max_threadgroup_memory() const { return limits.threadgroup_bytes; }
   MTL::Size max_threads_per_threadgroup() const;
   UInteger max_buffer_length() const { return limits.buffer_bytes; }
   uint64_t recommended_working_set() const { return limits.working_set_bytes; }

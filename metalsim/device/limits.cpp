@@ -6,6 +6,7 @@ namespace metalsim::device {
 namespace {
 
 constexpr uint64_t gibibyte = uint64_t{1} << 30;
+constexpr uint64_t family_threadgroup_bytes = 32 << 10;  // the same for all three
 
 /// A size such as 16G, 512M or 1048576; 0 if it is none.
 uint64_t parse_size(const std::string& text) {
@@ -66,6 +67,13 @@ bool read_limits(Limits& limits, std::string& problem) {
     return false;
   }
   apply_memory(limits, bytes);
+
+  const char* const threadgroup = std::getenv("METALSIM_THREADGROUP_MEMORY");
+  limits.threadgroup_bytes = threadgroup ? parse_size(threadgroup) : family_threadgroup_bytes;
+  if (limits.threadgroup_bytes == 0 || limits.threadgroup_bytes > family_threadgroup_bytes) {
+    problem = std::string("METALSIM_THREADGROUP_MEMORY=") + threadgroup + ": expected a size up to 32K";
+    return false;
+  }
   return true;
 }
 

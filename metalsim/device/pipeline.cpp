@@ -17,18 +17,18 @@ Object* fail(Error** error, const std::string& description, const std::string& s
 }
 
 /// Whether a pipeline can be made of the function; sets the error if not.
-bool can_run(const Function& function, Error** error) {
+bool can_run(const Limits& limits, const Function& function, Error** error) {
   const std::string missing = function.missing_constant();
   if (!missing.empty()) {
     fail(error, "newComputePipelineState: " + missing, missing_constant_hint);
     return false;
   }
   const uint32_t bytes = *function.kernel->static_threadgroup_bytes;
-  if (bytes > Limits::threadgroup_bytes) {
+  if (bytes > limits.threadgroup_bytes) {
     fail(error,
          "newComputePipelineState: kernel " + std::string(function.kernel->name) + " declares " +
              std::to_string(bytes) + " bytes of threadgroup memory; the device has " +
-             std::to_string(Limits::threadgroup_bytes),
+             std::to_string(limits.threadgroup_bytes),
          "use smaller arrays in the kernel");
     return false;
   }
@@ -73,7 +73,7 @@ Object* Device::new_pipeline(Object* object, Error** error) {
   if (!function)
     return fail(error, "newComputePipelineState: the function is null",
                 "newFunction answers null for a name that the library lacks; check its result");
-  if (!can_run(*function, error)) return nullptr;
+  if (!can_run(limits, *function, error)) return nullptr;
   return objc::make<ComputePipelineState>(this, *function, function->kernel->max_threads, false);
 }
 
@@ -88,7 +88,7 @@ Object* Device::new_pipeline_from_descriptor(Object* object, UInteger, void*, Er
   if (!function)
     return fail(error, "newComputePipelineState: the descriptor has no function",
                 "call setComputeFunction on the descriptor");
-  if (!can_run(*function, error)) return nullptr;
+  if (!can_run(limits, *function, error)) return nullptr;
   const UInteger asked = descriptor->max_threads();
   const UInteger allowed = function->kernel->max_threads;
   if (asked > Limits::threads_per_threadgroup)

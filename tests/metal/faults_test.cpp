@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "backends/metal/device/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "metal/metal_device.h"
@@ -61,14 +63,47 @@ TEST_CASE("a failed command buffer is an error with the last dispatches, and not
 }
 
 TEST_CASE("a hung command buffer is an error within the bound") {
-  const Variable bound("MINFER_METAL_TIMEOUT_MS", "50");
-  Sum sum;
-  metalsim::inject_fault({metalsim::FaultKind::hang, 1, 500});
-  const Refused failed = refused([&] { sum.bench.run(); });
-  CHECK(failed.code == int(ErrorCode::device));
-  CHECK(contains(failed.message, "no answer within 50 ms"));
-  CHECK(contains(failed.message, "blk.0.second add_f32"));
-  CHECK(contains(refused([&] { sum.bench.run(); }).message, "it failed before"));
+  const auto device = metal::Device::open();  // and with it the queue
+  {
+    const Variable bound("MINFER_METAL_TIMEOUT_MS", "50");
+    Sum sum;
+    metalsim::inject_fault({metalsim::FaultKind::hang, 1, 500});
+    const Refused failed = refused([&] { sum.bench.run(); });
+    CHECK(failed.code == int(ErrorCode::device));
+    CHECK(contains(failed.message, "no answer within 50 ms"));
+    CHECK(contains(failed.message, "blk.0.second add_f32"));
+    CHECK(contains(refused([&] { sum.bench.run(); }).message, "it failed before"));
+  }
+  metalsim::clear_faults();
+  Sum().bench.run();  // behind it in the queue: it has ended then
+}
+
+/// Buffers of values that are not destroyed yet.
+size_t live_values() {
+  const std::vector<std::string> all = metalsim::live_objects();
+  return size_t(std::count_if(all.begin(), all.end(), [](const std::string& object) {
+    return contains(object, "MTLBuffer \"value\"");
+  }));
+}
+
+TEST_CASE("a command buffer that hangs keeps the buffers of a session that is gone, until it ends") {
+  const auto device = metal::Device::open();
+  const size_t before = live_values();
+  {
+    const Variable bound("MINFER_METAL_TIMEOUT_MS", "50");
+    Sum sum;
+    CHECK(live_values() == before + 3);
+    metalsim::inject_fault({metalsim::FaultKind::hang, 1, 1500});
+    CHECK(contains(refused([&] { sum.bench.run(); }).message, "no answer within 50 ms"));
+  }
+  CHECK(live_values() == before + 3);
+  {
+    Sum fresh;
+    fresh.bench.run();
+    CHECK(fresh.bench.read(fresh.result) == std::vector<float>{3, 6, 9, 12});
+    CHECK(live_values() == before + 3);
+  }
+  CHECK(live_values() == before);
   metalsim::clear_faults();
 }
 

@@ -20,9 +20,9 @@ struct Matrix {
   std::vector<float> values;
 
   Matrix(DType type, int64_t cols, int64_t rows)
-      : ref{"w", type, cols, rows},
-        bytes(random_rows(type, cols, rows, uint32_t(cols + rows))),
-        values(size_t(cols * rows)) {
+      : Matrix(type, cols, rows, random_rows(type, cols, rows, uint32_t(cols + rows))) {}
+  Matrix(DType type, int64_t cols, int64_t rows, std::vector<std::byte> blocks)
+      : ref{"w", type, cols, rows}, bytes(std::move(blocks)), values(size_t(cols * rows)) {
     decode_row(type, bytes.data(), values.data(), cols * rows);
   }
 };
@@ -35,7 +35,9 @@ class Gemm {
 
   /// Weights lie in mapped memory, `offset` bytes behind the beginning of a page.
   Gemm(DType type, int64_t cols, int64_t rows, bool half_staging = false, size_t offset = 0)
-      : w(type, cols, rows), pages_(offset + w.bytes.size() + 2 * page) {
+      : Gemm(Matrix(type, cols, rows), half_staging, offset) {}
+  Gemm(Matrix weight, bool half_staging, size_t offset = 0)
+      : w(std::move(weight)), pages_(offset + w.bytes.size() + 2 * page) {
     settings_.half_staging = half_staging;
     settings_.narrow = true;
     void* begin = pages_.data();

@@ -4,8 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 
+#include "base/error.h"
+#include "environment.h"
 #include "metal/gemm_bench.h"
 #include "metal/metal_device.h"
 #include "ops/reference.h"
@@ -194,6 +197,52 @@ TEST_CASE("half staging holds for activations that no half can hold") {
     if (t < 4) CHECK(error_of(y, product(gemm.w, alone)) <= tol::metal_gemm_half);
     if (t == 4) CHECK(y == std::vector<float>(size_t(rows), 0.0f));
   }
+}
+
+TEST_CASE("half staging leaves a weight that no half can hold to f32") {
+  const int64_t cols = 256, rows = 8, tokens = 3;
+  const std::vector<float> x = Source(9).normals(cols * tokens);
+  for (DType type : all_types) {
+    if (!is_quantised(type)) continue;
+    CAPTURE(info(type).name);
+    std::vector<std::byte> blocks = random_rows(type, cols, rows, 12);
+    const Matrix small(type, cols, rows, blocks);
+    const size_t last = blocks.size() - size_t(info(type).block_bytes);
+    const uint16_t largest = 0x7BFF;  // the scale of the last block: 65504
+    std::memcpy(&blocks[last + (type == DType::q6_k ? 208 : 0)], &largest, 2);
+    const Matrix large(type, cols, rows, blocks);
+    const std::vector<float> found = Gemm(large, true)(x);
+    CHECK(same_bits(found, Gemm(large, false)(x)));
+    CHECK(error_of(found, product(large, x)) <= tol::metal_gemm(double(cols)));
+    CHECK_FALSE(same_bits(Gemm(small, true)(x), Gemm(small, false)(x)));
+  }
+}
+
+TEST_CASE("a device with too little threadgroup memory refuses the GEMM, and runs without it") {
+  const size_t has = metal::Device::open()->limits().threadgroup_memory;
+  if (has >= 12448) {
+    MESSAGE("skipped: this device has enough; METALSIM_THREADGROUP_MEMORY=8K makes one that has not");
+    return;
+  }
+  const int64_t cols = 96, rows = 40, tokens = 12;
+  const std::vector<float> x = Source(8).normals(cols * tokens);
+  std::vector<float> found;
+  const auto multiply = [&] {
+    OpBench bench(metal_device());
+    const WeightRef w = bench.weight("w", DType::q5_1, cols, rows, uint32_t(cols + rows));
+    const Operand y = bench.result(rows, tokens);
+    bench.add(MatMul{w, {}}, {bench.values(cols, tokens, x)}, y, "blk.0.product");
+    bench.run();
+    found = bench.read(y);
+  };
+  const Refused refusal = refused(multiply);
+  CHECK(refusal.code == int(ErrorCode::unsupported));
+  for (const std::string& part : {std::string("gemm_q5_1_f32 needs 12448 bytes"), std::to_string(has)}) {
+    CHECK_MESSAGE(refusal.message.find(part) != std::string::npos, part, " in ", refusal.message);
+  }
+  const Environment without("MINFER_GEMM", "0");
+  CHECK(!refused(multiply).thrown);
+  CHECK(error_of(found, product(Matrix(DType::q5_1, cols, rows), x)) <= tol::metal_gemm(double(cols)));
 }
 
 TEST_CASE("an activation that is no number spoils its own token and no other") {

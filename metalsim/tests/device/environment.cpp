@@ -8,11 +8,12 @@ int main() {
   const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   const auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   if (!device) return 1;  // the reason is on standard error
-  std::printf("%s; apple8 %d, apple9 %d, ray tracing %d; buffer %zu, working set %zu\n",
+  std::printf("%s; apple8 %d, apple9 %d, ray tracing %d; buffer %zu, working set %zu; threadgroup %zu\n",
               device->name()->utf8String(), device->supportsFamily(MTL::GPUFamilyApple8),
               device->supportsFamily(MTL::GPUFamilyApple9), device->supportsRaytracing(),
               static_cast<size_t>(device->maxBufferLength()),
-              static_cast<size_t>(device->recommendedMaxWorkingSetSize()));
+              static_cast<size_t>(device->recommendedMaxWorkingSetSize()),
+              static_cast<size_t>(device->maxThreadgroupMemoryLength()));
   const auto queue = NS::TransferPtr(device->newCommandQueue());
   std::printf("errors");
   for (int i = 0; i < 3; ++i) {

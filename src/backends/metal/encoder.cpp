@@ -43,7 +43,8 @@ DispatchBuilder& DispatchBuilder::threadgroup_memory(size_t bytes) {
         fmt::format(
             "encoding {} for {}: the kernel {} needs {} bytes of threadgroup memory, the device has {}",
             dispatch_.node, Device::kind(), dispatch_.pipeline->name, rounded, limits_.threadgroup_memory),
-        "use --device cpu");
+        "MINFER_GEMM=0 and the switches of attention in docs/metal.md choose other kernels; or use --device "
+        "cpu");
   }
   dispatch_.threadgroup_bytes = rounded;
   return *this;

@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "backends/metal/kernels/gemm_args.h"
+#include "backends/metal/ops/half_range.h"
 #include "backends/metal/ops/kernel_term.h"
 #include "backends/metal/ops/ops.h"
 
 namespace minfer::metal {
 namespace {
-
-/// F32 and BF16 weights may be larger than a half can be.
-bool fits_half(DType type) { return type != DType::f32 && type != DType::bf16; }
 
 std::string kernel_name(DType type, bool half) {
   return fmt::format("gemm_{}_{}", kernel_term(type), half ? "f16" : "f32");
@@ -51,7 +49,7 @@ KernelNames gemm_kernels() {
   KernelNames names = {"row_scales_f32"};
   for (int type = 0; type < int(DType::i32); ++type) {
     names.push_back(kernel_name(DType(type), false));
-    if (fits_half(DType(type))) names.push_back(kernel_name(DType(type), true));
+    if (may_fit_half(DType(type))) names.push_back(kernel_name(DType(type), true));
   }
   return names;
 }
@@ -60,7 +58,7 @@ void emit_gemm(Encoder& encoder, const Node& node, const WeightRef& weight, cons
                const Values& x) {
   const Span bytes = encoder.weight(node, weight);
   const GemmArgs args = args_for(node, weight, x.tokens);
-  const bool half = encoder.settings.half_staging && fits_half(weight.type);
+  const bool half = encoder.settings.half_staging && fits_half(weight, bytes.host());
   const Span scales = half ? emit_row_scales(encoder, node, args, x) : Span{};
   DispatchBuilder dispatch = encoder.dispatch(node, kernel_name(weight.type, half));
   dispatch.args(args).write(1, y.span).read(2, bytes).read(3, x.span);
