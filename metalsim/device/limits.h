@@ -33,7 +33,8 @@ struct Limits {
 };
 
 /// Reads the environment: METALSIM_GPU=apple7|apple8|apple9 (default apple7), METALSIM_MEMORY, such as 16G
-/// (default) or 512M, and METALSIM_THREADGROUP_MEMORY, up to 32K (default). False if a value cannot be used; `problem` then says which and what is expected.
+/// (default) or 512M, and METALSIM_THREADGROUP_MEMORY, up to 32K (default). False if a value cannot be used;
+/// `problem` then says which and what is expected.
 bool read_limits(Limits& limits, std::string& problem);
 
 }  // namespace metalsim::device
