@@ -2,21 +2,13 @@
 
 #include <algorithm>
 
+#include "backends/cpu/isa/quant_scratch.h"
 #include "backends/cpu/ops/ops.h"
 
 namespace minfer::cpu {
 namespace {
 
 constexpr int64_t row_step = 16;  ///< shares are whole multiples of the kernels' row block
-/// Bytes of activations that stay in the second-level cache while all rows of a share pass by: many, since
-/// every pass over the rows unpacks them anew.
-constexpr int64_t activations_cached = 512 << 10;
-
-/// Tokens a call takes at once: their activations stay cached while the rows of the share pass by.
-int64_t tokens_at_once(int64_t bytes_per_token) {
-  return std::max<int64_t>(16, activations_cached / bytes_per_token / 16 * 16);
-}
-
 struct Call {
   float* y;
   int64_t y_stride;
@@ -38,7 +30,7 @@ struct Call {
 void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
               const Q8Rows& x, std::byte* scratch) {
   const std::byte* weight = call.weight + size_t(rows.begin) * call.weight_row_bytes;
-  const int64_t step = tokens_at_once(call.cols);
+  const int64_t step = strip_tokens(call.cols);
   for (int64_t t = 0; t < call.tokens; t += step) {
     const int64_t count = std::min(step, call.tokens - t);
     kernel(call.y + t * call.y_stride + rows.begin, call.y_stride, weight, call.weight_row_bytes,
@@ -75,7 +67,7 @@ void emit_quantised(Encoder& encoder, const MatMul& op, const Call& call, const 
   const DType type = op.weight.type;
   const int planes = op.fine_activations ? 2 : 1;
   encoder.quantise(x, planes);
-  encoder.need_scratch(matmul_scratch_bytes(type, x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
+  encoder.need_scratch(matmul_scratch_bytes(x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
   const auto work = [call, planes, rows = op.weight.rows, store = encoder.q8(), kernels = &encoder.kernels,
                      kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
     const Range mine = share(rows, row_step, lane.worker);
@@ -93,7 +85,7 @@ void emit_float(Encoder& encoder, DType type, const Call& call, int64_t rows, co
     const Range mine = share(rows, row_step, lane.worker);
     if (mine.begin == mine.end) return;
     const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
-    const int64_t step = tokens_at_once(call.cols * int64_t(sizeof(float)));
+    const int64_t step = strip_tokens(call.cols * int64_t(sizeof(float)));
     for (int64_t t = 0; t < call.tokens; t += step) {
       const int64_t count = std::min(step, call.tokens - t);
       kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
