@@ -15,8 +15,8 @@ constexpr size_t panel_bytes(int64_t cols) {
   return size_t(panel_rows * panel_row_block_bytes * blocks);
 }
 
-/// Bytes of tokens that stay in the second-level cache while all rows pass by: many, since every pass over the
-/// rows unpacks them anew.
+/// Bytes of tokens that stay in the second-level cache while all rows pass by: many, since every pass over
+/// the rows unpacks them anew.
 inline constexpr int64_t strip_bytes = 512 << 10;
 /// Tokens a call packs at once.
 constexpr int64_t strip_tokens(int64_t cols) {
