@@ -31,7 +31,7 @@ double product_seconds(ThreadPool& pool, DType type, const std::byte* w, int64_t
                        int64_t tokens) {
   Tokens x(tokens, cols);
   std::vector<float> y(size_t(rows * tokens));
-  const size_t scratch_bytes = (matmul_scratch_bytes(type, cols) + 63) / 64 * 64;
+  const size_t scratch_bytes = (matmul_scratch_bytes(cols) + 63) / 64 * 64;
   const Memory scratch(scratch_bytes * size_t(pool.threads()));
   const size_t stride = row_bytes(type, cols);
   return seconds([&] {

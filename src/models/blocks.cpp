@@ -116,20 +116,22 @@ class ForwardBuilder {
     return b_.add(fmt::format("blk.{}.{}", layer, name), std::move(op), std::move(sources));
   }
 
-  NodeId rotated(const Layer& w, int layer, std::string_view name, const MatMul& projection, NodeId x) {
-    const bool is_q = name == "attn_q";
-    const int64_t heads = is_q ? h_.n_heads : h_.n_kv_heads;
-    NodeId y = add(layer, name, projection, {x});
-    if (const auto& gain = is_q ? w.q_norm : w.k_norm)
-      y = add(layer, std::string(name) + "_norm", QkNorm{*gain, h_.head_dim, heads, h_.norm_eps}, {y});
-    return add(layer, std::string(name) + "_rope", Rope{rope_, h_.head_dim, heads}, {y, in_.positions});
+  /// Its heads normed, where the model does that, and rotated.
+  NodeId rotated(int layer, const std::string& name, int64_t heads, const std::optional<WeightRef>& gain,
+                 NodeId projected) {
+    NodeId y = projected;
+    if (gain) y = add(layer, name + "_norm", QkNorm{*gain, h_.head_dim, heads, h_.norm_eps}, {y});
+    return add(layer, name + "_rope", Rope{rope_, h_.head_dim, heads}, {y, in_.positions});
   }
 
   NodeId attention(const Layer& w, int layer, NodeId x) {
     const ContextParams& c = params_.context;
-    const NodeId q = rotated(w, layer, "attn_q", w.q, x);
-    const NodeId k = rotated(w, layer, "attn_k", w.k, x);
+    // The three products stand together: a device runs them without waiting for what follows one of them.
+    const NodeId projected_q = add(layer, "attn_q", w.q, {x});
+    const NodeId projected_k = add(layer, "attn_k", w.k, {x});
     const NodeId v = add(layer, "attn_v", w.v, {x});
+    const NodeId q = rotated(layer, "attn_q", h_.n_heads, w.q_norm, projected_q);
+    const NodeId k = rotated(layer, "attn_k", h_.n_kv_heads, w.k_norm, projected_k);
     add(layer, "kv_store", KvStore{layer, h_.kv_dim(), c.kv_format}, {k, v, in_.cells});
     const NodeId kv = add(layer, "kv_load", KvLoad{layer, h_.kv_dim(), c.kv_format}, {});
     const float scale = 1.0f / std::sqrt(float(h_.head_dim));

@@ -11,8 +11,9 @@ from support import DATA, minfer, write_ids
 # The recorded engine rounds activations to 8 bits inside a quantised matmul, the device does not: as in answers_test.py,
 # below this gap either token is right.
 GAP_TOLERANCE = 0.6
-# The same rounding on our CPU, as a share of the largest logit: the measured class of these weights.
-ACTIVATION_TOLERANCE = 2.3e-2
+# The same rounding on our CPU, as a share of the largest logit. Sixteen prompts measured 0.018 to 0.069 (0.034 in the mean,
+# which one is chance: any change of the last bit deals them anew); another token early in the prompt moves logits by 0.41.
+ACTIVATION_TOLERANCE = 0.1
 
 # Of 64: the long suite sets them all.
 GREEDY_STEPS = int(os.environ.get("MINFER_TEST_GREEDY_STEPS", "10"))

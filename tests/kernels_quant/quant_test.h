@@ -103,9 +103,9 @@ struct Product {
           int64_t n_tokens)
       : rows(n_rows), tokens(n_tokens), stride(n_rows + 3), y(stride * n_tokens) {
     std::fill(y.data(), y.data() + y.size(), gap);
-    std::vector<std::byte> scratch(matmul_scratch_bytes(format.type, x.cols) + 128);
+    std::vector<std::byte> scratch(matmul_scratch_bytes(x.cols) + 128);
     std::byte* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-    std::byte* end = aligned + matmul_scratch_bytes(format.type, x.cols);
+    std::byte* end = aligned + matmul_scratch_bytes(x.cols);
     *end = guard_byte;
     matmul_q(table, format.type)(y.data(), stride, w.row(0), w.row_bytes, rows, x.rows(), tokens, aligned);
     scratch_intact = *end == guard_byte;

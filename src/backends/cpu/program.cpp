@@ -37,9 +37,15 @@ void plan_barriers(std::vector<Step>& steps) {
   }
 }
 
+void CpuProgram::forget_taken(size_t workers) {
+  if (taken_.size() != steps.size() * workers) taken_ = std::vector<Taken>(steps.size() * workers);
+  for (Taken& count : taken_) count.pieces.store(0, std::memory_order_relaxed);
+}
+
 void CpuProgram::run(ThreadPool& pool, const std::atomic<bool>* cancel) {
   for (const auto& check : checks) check();
   for (const auto& prepare : prepares) prepare();
+  forget_taken(size_t(pool.threads()));
   // All workers must leave at the same barrier, whenever the flag changes: worker 0 alone looks at it, before
   // the barrier, and names the first step not to do. After it, all know a name that is not later; one written
   // for a later barrier tells nobody to leave now.
@@ -47,16 +53,16 @@ void CpuProgram::run(ThreadPool& pool, const std::atomic<bool>* cancel) {
   pool.run([&](const Worker& worker) {
     const Worker sole{0, 1, worker.pool};
     std::byte* mine = scratch.data() + size_t(worker.index) * scratch_bytes;
-    const Lane shared{worker, mine}, alone{sole, mine};
     for (size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
+      Taken* const taken_here = taken_.data() + i * size_t(worker.count);
       if (step.barrier_before) {
         if (cancel && worker.index == 0 && cancel->load(std::memory_order_relaxed) && i < end) end = i;
         worker.barrier();
         if (i >= end) return;
       }
-      if (!step.solo) step.work(shared);
-      if (step.solo && worker.index == 0) step.work(alone);
+      if (!step.solo) step.work({worker, mine, taken_here});
+      if (step.solo && worker.index == 0) step.work({sole, mine, taken_here});
     }
   });
 }

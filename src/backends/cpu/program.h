@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,13 +18,25 @@ struct Access {
   size_t bytes;
 };
 
+/// What of a step's work has been taken, a counter a worker on a cache line of its own.
+struct alignas(64) Taken {
+  std::atomic<int64_t> pieces{0};
+};
+
 /// One worker inside a step, with scratch memory of its own.
 struct Lane {
   const Worker& worker;
   std::byte* scratch;
+  Taken* taken;  ///< one a worker
+
+  /// Calls work(range) on pieces of [0, n), whole multiples of `step` but for the last: the worker's own
+  /// share first, then what others have not come to. Cores are not alike: they differ in kind, and in what
+  /// else the machine runs on them.
+  template <class Work>
+  void share_out(int64_t n, int64_t step, Work&& work) const;
 };
 
-/// One resolved call. Every worker enters it and does its fixed share.
+/// One resolved call. Every worker enters it and does its share.
 struct Step {
   std::string_view name;
   std::function<void(const Lane&)> work;
@@ -34,6 +47,19 @@ struct Step {
 
 /// A step that solo workers do faster than a team can share: below this many elements a barrier costs more.
 inline constexpr int64_t solo_elements = 4096;
+
+template <class Work>
+void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
+  for (int i = 0; i < worker.count; ++i) {
+    const int owner = (worker.index + i) % worker.count;
+    const Range all = share(n, step, {owner, worker.count, worker.pool});
+    for (;;) {
+      const int64_t begin = all.begin + step * taken[owner].pieces.fetch_add(1, std::memory_order_relaxed);
+      if (begin >= all.end) break;
+      work(Range{begin, std::min(begin + step, all.end)});
+    }
+  }
+}
 
 /// Puts a barrier before each step that touches what a step since the last barrier wrote, or writes what one
 /// read. Two solo steps need none between them: one worker runs both, in order.
@@ -59,6 +85,10 @@ class CpuProgram final : public Program {
 
   /// Ends at a barrier once `*cancel` is true, with some steps not done. Null: never.
   void run(ThreadPool& pool, const std::atomic<bool>* cancel);
+
+ private:
+  void forget_taken(size_t workers);
+  std::vector<Taken> taken_;  ///< of each step, one a worker
 };
 
 }  // namespace minfer::cpu

@@ -113,14 +113,15 @@ struct Simd {
   /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens>
   [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
+                                         const quant::Block<Simd, F::kind>* blocks,
+                                         const quant::TokenBlock<Simd, F, tokens>& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
       static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
       quant::static_for<2>([&](auto side) {
         Words half[groups][tokens];
         sum_products<F, 4 * side, 4 * side + 4>(half, blocks, x);
         quant::static_for<tokens>([&](auto t) {
-          const __m256i seed = _mm256_set1_epi32(x.seed(t, side));
+          const __m256i seed = _mm256_set1_epi32(x.term[2 * t + side]);
           for (int g = 0; g < groups; ++g) {
             const __m256 before = side == 0 ? broadcast(0.0f) : isum[g][t];
             const __m256 signed_half = to_floats(_mm256_add_epi32(half[g][t], seed));
@@ -132,9 +133,10 @@ struct Simd {
       Words sum[groups][tokens];
       sum_products<F, 0, 8>(sum, blocks, x);
       quant::static_for<tokens>([&](auto t) {
-        [[maybe_unused]] const __m256i offset_sum = _mm256_set1_epi32(F::offset * x.sum[t * x.blocks]);
+        __m256i seed = _mm256_setzero_si256();
+        if constexpr (F::offset != 0) seed = _mm256_set1_epi32(x.term[t]);
         for (int g = 0; g < groups; ++g) {
-          isum[g][t] = to_floats(F::offset == 0 ? sum[g][t] : _mm256_sub_epi32(sum[g][t], offset_sum));
+          isum[g][t] = to_floats(F::offset == 0 ? sum[g][t] : _mm256_add_epi32(sum[g][t], seed));
         }
       });
     }
@@ -146,9 +148,9 @@ struct Simd {
   static constexpr int exact_words = 32767 / (2 * F::largest * 127);
 
   /// Sums words [first, end) of each row times the tokens' bytes.
-  template <class F, int first, int end, int groups, int tokens, class Block>
+  template <class F, int first, int end, int groups, int tokens, class Block, class Tokens>
   [[gnu::always_inline]] static void sum_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const quant::Tokens& x) {
+                                                  const Tokens& x) {
     constexpr int run =
         exact_words<F> < end - first ? (exact_words<F> >= 4 ? 4 : exact_words<F>) : end - first;
     quant::static_for<(end - first) / run>([&](auto part) {
@@ -156,7 +158,7 @@ struct Simd {
       quant::static_for<run>([&](auto i) {
         constexpr int word = first + part * run + i;
         quant::static_for<tokens>([&](auto t) {
-          const __m256i a = four_activations(x.q + t * x.cols + 4 * word);
+          const __m256i a = four_activations(x.q[t] + 4 * word);
           quant::static_for<groups>([&](auto g) {
             const __m256i product = multiply_pairs<F>(blocks[g].q[word], a);
             pairs[g][t] = i == 0 ? product : _mm256_add_epi16(pairs[g][t], product);

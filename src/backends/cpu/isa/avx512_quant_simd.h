@@ -127,14 +127,15 @@ struct Simd {
   /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors.
   template <class F, int groups, int tokens>
   [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
+                                         const quant::Block<Simd, F::kind>* blocks,
+                                         const quant::TokenBlock<Simd, F, tokens>& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
       dot_halves<F>(isum, blocks, x);
     } else {
       Words sum[groups][tokens];
       quant::static_for<tokens>([&](auto t) {
-        const __m512i seed =
-            F::offset == 0 ? _mm512_setzero_si512() : _mm512_set1_epi32(-F::offset * x.sum[t * x.blocks]);
+        __m512i seed = _mm512_setzero_si512();
+        if constexpr (F::offset != 0) seed = _mm512_set1_epi32(x.term[t]);
         for (int g = 0; g < groups; ++g) sum[g][t] = seed;
       });
       add_products<0, 8>(sum, blocks, x);
@@ -145,12 +146,12 @@ struct Simd {
 
  private:
   /// Adds words [first, end) of each row times the tokens' bytes.
-  template <int first, int end, int groups, int tokens, class Block>
+  template <int first, int end, int groups, int tokens, class Block, class Tokens>
   [[gnu::always_inline]] static void add_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const quant::Tokens& x) {
+                                                  const Tokens& x) {
     quant::static_for<end - first>([&](auto i) {
       quant::static_for<tokens>([&](auto t) {
-        const __m512i a = four_activations(x.q + t * x.cols + 4 * (first + i));
+        const __m512i a = four_activations(x.q[t] + 4 * (first + i));
         quant::static_for<groups>(
             [&](auto g) { isum[g][t] = _mm512_dpbusd_epi32(isum[g][t], blocks[g].q[first + i], a); });
       });
@@ -161,12 +162,12 @@ struct Simd {
   /// Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens, class Block>
   [[gnu::always_inline]] static void dot_halves(Floats (&isum)[groups][tokens], const Block* blocks,
-                                                const quant::Tokens& x) {
+                                                const quant::TokenBlock<Simd, F, tokens>& x) {
     static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
     quant::static_for<2>([&](auto side) {
       Words half[groups][tokens];
       quant::static_for<tokens>([&](auto t) {
-        const __m512i seed = _mm512_set1_epi32(x.seed(t, side));
+        const __m512i seed = _mm512_set1_epi32(x.term[2 * t + side]);
         for (int g = 0; g < groups; ++g) half[g][t] = seed;
       });
       add_products<4 * side, 4 * side + 4>(half, blocks, x);

@@ -67,7 +67,7 @@ struct KernelTable {
   ///   q6_k             acc = fma(dw*da, scale0*isum0 + scale1*isum1, acc)   (two halves of 16, exact
   ///   integer)
   /// where a product in parentheses or joined by * is rounded once, left to right.
-  /// `scratch` has matmul_scratch_bytes(type, cols) bytes, 64-byte aligned, of this thread alone.
+  /// `scratch` has matmul_scratch_bytes(cols) bytes, 64-byte aligned, of this thread alone.
   using MatMulQ = void (*)(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                            const Q8Rows& x, int64_t tokens, std::byte* scratch);
   MatMulQ matmul_q4_0, matmul_q4_1, matmul_q5_0, matmul_q5_1, matmul_q8_0, matmul_q4_k, matmul_q5_k,
@@ -109,7 +109,7 @@ struct KernelTable {
 /// The kernel of a quantised type.
 KernelTable::MatMulQ matmul_q(const KernelTable& table, DType type);
 KernelTable::MatMulF matmul_f(const KernelTable& table, DType type);
-size_t matmul_scratch_bytes(DType type, int64_t cols);
+size_t matmul_scratch_bytes(int64_t cols);
 
 /// exp for the kernels above: the same operations in every table, at most 2 ulp from e^x; 0 below -104, inf
 /// above 89.

@@ -102,7 +102,8 @@ struct Simd {
   /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
   template <class F, int groups, int tokens>
   [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks, const quant::Tokens& x) {
+                                         const quant::Block<Simd, F::kind>* blocks,
+                                         const quant::TokenBlock<Simd, F, tokens>& x) {
     Words sum[groups][tokens];
     set_all(sum);
     add_products<F, 0>(sum, blocks, x);
@@ -142,9 +143,9 @@ struct Simd {
   /// offset comes off the quants themselves.
   template <class F, int first, int groups, int tokens, class Block>
   [[gnu::always_inline]] static void add_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const quant::Tokens& x) {
+                                                  const quant::TokenBlock<Simd, F, tokens>& x) {
     int8x16_t a[tokens];
-    for (int t = 0; t < tokens; ++t) a[t] = vld1q_s8(x.q + t * x.cols + 4 * first);
+    for (int t = 0; t < tokens; ++t) a[t] = vld1q_s8(x.q[t] + 4 * first);
     quant::static_for<4>([&](auto i) {
       quant::static_for<groups>([&](auto g) {
         const int8x16_t q = vsubq_s8(vreinterpretq_s8_u8(blocks[g].q[first + i]), vdupq_n_s8(F::offset));

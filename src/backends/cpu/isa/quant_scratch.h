@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How a tile of many tokens holds unpacked weights, in every instruction set.
+/// How much memory a tile's unpacked weights and packed tokens take, in every instruction set.
 namespace minfer::cpu {
 
 inline constexpr int64_t panel_rows = 32;  ///< most rows a panel holds
@@ -15,13 +15,18 @@ constexpr size_t panel_bytes(int64_t cols) {
   return size_t(panel_rows * panel_row_block_bytes * blocks);
 }
 
-/// Tokens of which a call prepares two integers a block at once, behind the panel.
-constexpr int64_t seed_tokens(int64_t cols) {
-  const int64_t tokens = (int64_t(512) << 10) / cols;
+/// Bytes of tokens that stay in the second-level cache while all rows pass by: many, since every pass over
+/// the rows unpacks them anew.
+inline constexpr int64_t strip_bytes = 512 << 10;
+/// Tokens a call packs at once.
+constexpr int64_t strip_tokens(int64_t cols) {
+  const int64_t tokens = strip_bytes / cols / 16 * 16;
   return tokens < 16 ? 16 : tokens;
 }
-constexpr size_t seed_bytes(int64_t cols) {
-  return size_t(seed_tokens(cols) * (cols / 32)) * 2 * sizeof(int32_t);
+/// Bytes of one packed token's block: quants, scale and two sums.
+inline constexpr int64_t token_block_bytes = 32 + 3 * 4;
+constexpr size_t strip_memory(int64_t cols) {
+  return size_t((strip_tokens(cols) + 1) * (cols / 32) * token_block_bytes);
 }
 
 }  // namespace minfer::cpu

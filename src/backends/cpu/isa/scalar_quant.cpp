@@ -11,9 +11,7 @@
 
 namespace minfer::cpu {
 
-size_t matmul_scratch_bytes(DType type, int64_t cols) {
-  return panel_bytes(cols) + (type == DType::q6_k ? seed_bytes(cols) : 0);
-}
+size_t matmul_scratch_bytes(int64_t cols) { return panel_bytes(cols) + strip_memory(cols); }
 
 namespace scalar {
 namespace {
@@ -188,7 +186,7 @@ void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, 
         for (int i = 0; i < 32; ++i) isum += block.q[i] * q[i];
         float& acc = y[t * y_stride + r];
         acc = std::fma(block.scale * da, float(isum), acc);
-        if (mins) acc = std::fma(block.min * da, float(x.sum[t * blocks + b]), acc);
+        if (mins) acc = std::fma(block.min, da * float(x.sum[t * blocks + b]), acc);
       }
     }
   }

@@ -1,19 +1,23 @@
 #include <algorithm>
 
+#include "backends/cpu/isa/quant_scratch.h"
 #include "backends/cpu/ops/ops.h"
 #include "graph/node_refusal.h"
 
 namespace minfer::cpu {
 namespace {
 
-constexpr int64_t row_step = 16;  ///< shares are whole multiples of the kernels' row block
-/// Bytes of activations that stay in the second-level cache while all rows of a share pass by: many, since
-/// every pass over the rows unpacks them anew.
-constexpr int64_t activations_cached = 512 << 10;
+constexpr int64_t row_step = 32;        ///< pieces are whole multiples of the kernels' row blocks
+constexpr int64_t few_tokens = 4;       ///< up to here packing tokens costs nothing worth counting
+constexpr int64_t worth_packing = 512;  ///< rows that make up for packing many
 
-/// Tokens a call takes at once: their activations stay cached while the rows of the share pass by.
-int64_t tokens_at_once(int64_t bytes_per_token) {
-  return std::max<int64_t>(16, activations_cached / bytes_per_token / 16 * 16);
+/// Rows that a worker takes at once: an eighth of its share, so that the last to finish is not far behind.
+/// With many tokens a piece is long enough to make up for packing them once more.
+int64_t piece_rows(int64_t rows, int64_t tokens, int64_t workers) {
+  const int64_t share = (rows + workers - 1) / workers;
+  const int64_t least = tokens <= few_tokens ? row_step : std::min(share, worth_packing);
+  const int64_t piece = std::max(share / 8, least);
+  return (piece + row_step - 1) / row_step * row_step;
 }
 
 struct Call {
@@ -37,7 +41,7 @@ struct Call {
 void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
               const Q8Rows& x, std::byte* scratch) {
   const std::byte* weight = call.weight + size_t(rows.begin) * call.weight_row_bytes;
-  const int64_t step = tokens_at_once(call.cols);
+  const int64_t step = strip_tokens(call.cols);
   for (int64_t t = 0; t < call.tokens; t += step) {
     const int64_t count = std::min(step, call.tokens - t);
     kernel(call.y + t * call.y_stride + rows.begin, call.y_stride, weight, call.weight_row_bytes,
@@ -46,7 +50,7 @@ void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& 
   }
 }
 
-constexpr int64_t fine_rows = 256, fine_tokens = 48;  ///< both planes' products stay in L1 or L2 until added
+constexpr int64_t fine_rows = 512, fine_tokens = 48;  ///< both planes' products stay in L1 or L2 until added
 constexpr size_t fine_scratch_bytes = sizeof(float) * size_t(2 * fine_rows * fine_tokens);
 
 /// Fine: a token is two rows, whose products are added: weights are read once for both.
@@ -74,13 +78,13 @@ void emit_quantised(Encoder& encoder, const MatMul& op, const Call& call, const 
   const DType type = op.weight.type;
   const int planes = op.fine_activations ? 2 : 1;
   encoder.quantise(x, planes);
-  encoder.need_scratch(matmul_scratch_bytes(type, x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
+  encoder.need_scratch(matmul_scratch_bytes(x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
   const auto work = [call, planes, rows = op.weight.rows, store = encoder.q8(), kernels = &encoder.kernels,
                      kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
-    const Range mine = share(rows, row_step, lane.worker);
-    if (mine.begin == mine.end) return;
     const Q8Rows all = q8_rows(store->memory.data(), call.cols, call.tokens * planes);
-    (planes == 2 ? multiply_fine : multiply)(call, kernel, *kernels, mine, all, lane.scratch);
+    lane.share_out(rows, piece_rows(rows, call.tokens, lane.worker.count), [&](Range mine) {
+      (planes == 2 ? multiply_fine : multiply)(call, kernel, *kernels, mine, all, lane.scratch);
+    });
   };
   encoder.step({"matmul", work, {encoder.q8_access()}, {y.access()}});
 }
@@ -89,16 +93,16 @@ void emit_float(Encoder& encoder, DType type, const Call& call, int64_t rows, co
                 const Values& x) {
   const auto work = [call, rows, x = x.data, kernels = &encoder.kernels,
                      kernel = matmul_f(encoder.kernels, type)](const Lane& lane) {
-    const Range mine = share(rows, row_step, lane.worker);
-    if (mine.begin == mine.end) return;
-    const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
-    const int64_t step = tokens_at_once(call.cols * int64_t(sizeof(float)));
-    for (int64_t t = 0; t < call.tokens; t += step) {
-      const int64_t count = std::min(step, call.tokens - t);
-      kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
-             mine.end - mine.begin, x + t * call.cols, call.cols, call.cols, count);
-      call.add_bias(*kernels, mine, t, count);
-    }
+    lane.share_out(rows, piece_rows(rows, 1, lane.worker.count), [&](Range mine) {
+      const std::byte* weight = call.weight + size_t(mine.begin) * call.weight_row_bytes;
+      const int64_t step = strip_tokens(call.cols * int64_t(sizeof(float)));
+      for (int64_t t = 0; t < call.tokens; t += step) {
+        const int64_t count = std::min(step, call.tokens - t);
+        kernel(call.y + t * call.y_stride + mine.begin, call.y_stride, weight, call.weight_row_bytes,
+               mine.end - mine.begin, x + t * call.cols, call.cols, call.cols, count);
+        call.add_bias(*kernels, mine, t, count);
+      }
+    });
   };
   encoder.step({"matmul", work, {x.access()}, {y.access()}});
 }
