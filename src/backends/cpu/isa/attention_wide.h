@@ -6,6 +6,9 @@
 /// queries costs as much as that of one; only the queries have to be laid out for it, once for all tiles.
 namespace minfer::cpu {
 
+template <class V>
+using WideRows = TileRows<RowF32<V>, true>;
+
 /// Transposes 16 x 16 values: each round moves the lowest bit of a value's place to the top, so four rounds
 /// swap row and column.
 template <class V>
@@ -55,15 +58,15 @@ inline constexpr int score_keys = 4;  ///< keys of a tile of scores
 /// Scores of score_keys keys with Vectors times sixteen queries: that of key r and vector v at scores[(v *
 /// attn_tile_rows + r) * lanes]. sum16's lane l is a chain of fma over elements l, l + 16, ...; its tree is
 /// walked depth first, so that few of its sums wait at a time: chains 0 and 8 are added, then 4 and 12, then
-/// those two sums, and so on.
+/// those two sums, and so on. Unrolled, because a jump that depends on the leaf is often mispredicted.
 template <class V, int Vectors>
-inline void score_tile(float* scores, const float* laid, int64_t head_dim, const float* const* key,
-                       float scale) {
+[[gnu::noinline]] void score_tile(float* scores, const float* laid, int64_t head_dim, const float* const* key,
+                                  float scale) {
   constexpr int sums = Vectors * score_keys;
-  constexpr unsigned leaves = lanes;
-  constexpr unsigned chain[leaves] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+  constexpr int chain[lanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
   alignas(64) float waiting[5][sums * lanes];  // [i]: sums of 2^i chains
-  for (unsigned leaf = 0; leaf < leaves; ++leaf) {
+#pragma GCC unroll 16
+  for (int leaf = 0; leaf < lanes; ++leaf) {
     V acc[sums];
     for (V& a : acc) a = V::splat(0.0f);
     for (int64_t d = chain[leaf]; d < head_dim; d += lanes) {
@@ -77,6 +80,7 @@ inline void score_tile(float* scores, const float* laid, int64_t head_dim, const
       }
     }
     int level = 0;
+#pragma GCC unroll 4
     for (; leaf >> level & 1; ++level) {
       for (int i = 0; i < sums; ++i) acc[i] = V::add(V::load(waiting[level] + i * lanes), acc[i]);
     }
@@ -92,8 +96,8 @@ inline void score_tile(float* scores, const float* laid, int64_t head_dim, const
 
 /// Scores of the first `rows` keys, rounded up to score_keys: the last key stands in for what is missing.
 template <class V, int Vectors>
-void score_keys_of(float* scores, const float* laid, int64_t head_dim, const TileRows<RowF32<V>>& keys,
-                   int64_t rows, float scale) {
+void score_keys_of(float* scores, const float* laid, int64_t head_dim, const WideRows<V>& keys, int64_t rows,
+                   float scale) {
   for (int64_t j = 0; j < rows; j += score_keys) {
     const float* key[score_keys];
     for (int64_t r = 0; r < score_keys; ++r) key[r] = keys.at(j + r < rows ? j + r : rows - 1);
@@ -137,8 +141,8 @@ V advance_states(float* p, V visible, V& m, V& s) {
 
 /// Softmax and values of n <= 16 queries, whose scores are in p.
 template <class V>
-void finish_sixteen(float* p, int n, const TileRows<RowF32<V>>& values, int64_t head_dim,
-                    const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
+void finish_sixteen(float* p, int n, const WideRows<V>& values, int64_t head_dim, const int32_t* visible,
+                    float* m, float* s, float* o, int64_t o_stride) {
   alignas(64) float seen[lanes] = {}, carry[lanes];
   int32_t least = visible[0], most = 0;
   for (int i = 0; i < n; ++i) {
@@ -155,32 +159,39 @@ void finish_sixteen(float* p, int n, const TileRows<RowF32<V>>& values, int64_t 
   weigh_queries<V>(o, o_stride, Weights<1, lanes>{p, carry}, values, visible, n, head_dim);
 }
 
+/// attend_wide for n <= V::score_vectors * 16 queries.
+template <class V>
+void attend_vectors(const float* laid, int n, const WideRows<V>& keys, const WideRows<V>& values,
+                    int64_t head_dim, float scale, const int32_t* visible, float* m, float* s, float* o,
+                    int64_t o_stride) {
+  int32_t rows = 0;
+  for (int i = 0; i < n; ++i) rows = visible[i] > rows ? visible[i] : rows;
+  if (rows == 0) return;
+  alignas(64) float p[V::score_vectors * lanes * attn_tile_rows];
+  const int vectors = (n + lanes - 1) / lanes;
+  if (vectors == V::score_vectors) {
+    score_keys_of<V, V::score_vectors>(p, laid, head_dim, keys, rows, scale);
+  } else if constexpr (V::score_vectors == 3) {
+    if (vectors == 2) score_keys_of<V, 2>(p, laid, head_dim, keys, rows, scale);
+    if (vectors == 1) score_keys_of<V, 1>(p, laid, head_dim, keys, rows, scale);
+  }
+  for (int i = 0; i < n; i += lanes) {
+    finish_sixteen<V>(p + i * attn_tile_rows, n - i < lanes ? n - i : lanes, values, head_dim, visible + i,
+                      m + i, s + i, o + i * o_stride, o_stride);
+  }
+}
+
 template <class V>
 void attend_wide(const float* laid, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
                  const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
-  const TileRows<RowF32<V>> keys(tile.k, tile), values(tile.v, tile);
-  constexpr int64_t most = V::score_vectors * lanes;
-  alignas(64) float p[most * attn_tile_rows];
-  const auto score = [&]<int Vectors>(int64_t first, int64_t rows) {
-    score_keys_of<V, Vectors>(p, laid + first * head_dim, head_dim, keys, rows, scale);
-  };
-  for (int64_t first = 0; first < n_q; first += most) {
-    const int64_t end = first + most < n_q ? first + most : n_q;
-    int32_t rows = 0;
-    for (int64_t i = first; i < end; ++i) rows = visible[i] > rows ? visible[i] : rows;
-    if (rows == 0) continue;
-    const int64_t vectors = (end - first + lanes - 1) / lanes;
-    if (vectors == V::score_vectors) {
-      score.template operator()<V::score_vectors>(first, rows);
-    } else if constexpr (V::score_vectors == 4) {
-      if (vectors == 3) score.template operator()<3>(first, rows);
-      if (vectors == 2) score.template operator()<2>(first, rows);
-      if (vectors == 1) score.template operator()<1>(first, rows);
-    }
-    for (int64_t i = first; i < end; i += lanes) {
-      finish_sixteen<V>(p + (i - first) * attn_tile_rows, int(end - i < lanes ? end - i : lanes), values,
-                        head_dim, visible + i, m + i, s + i, o + i * o_stride, o_stride);
-    }
+  const WideRows<V> keys(tile.k, tile), values(tile.v, tile);
+  const auto parts = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
+  for (int64_t i = 0, count; i < n_q; i += count) {
+    const int64_t vectors = parts(n_q - i, lanes);
+    count = lanes * parts(vectors, parts(vectors, V::score_vectors));  // four as two and two
+    const int64_t n = n_q - i < count ? n_q - i : count;
+    attend_vectors<V>(laid + i * head_dim, int(n), keys, values, head_dim, scale, visible + i, m + i, s + i,
+                      o + i * o_stride, o_stride);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 /// Floats of the queries that share a tile, and of their o. More share the work of widening it, but they come
 /// and go through L1 while the tile stays there, and must find room in the second-level cache.
-constexpr int64_t block_floats = 16384;
+constexpr int64_t block_floats = 32768;
 constexpr int64_t most_block_tokens = 128;
 constexpr int64_t chunked_tokens = 4;  ///< up to here chunks are units of their own, to feed every core
 
