@@ -70,7 +70,7 @@ void bench_matmul(const KernelTable& table, DType type, int64_t rows, int64_t co
 /// One tile of 32 rows in the first-level cache, as it is after its keys and values were widened.
 void bench_attend(const KernelTable& table, int64_t head_dim, int64_t n_q) {
   const bool wide = n_q > attn_narrow_queries;
-  auto q = values((n_q + 15) / 16 * 16 * head_dim);
+  auto q = values((n_q + 15) / 16 * 16 * head_dim);  // head_dim is a multiple of 16
   if (wide) table.lay_queries(q.data(), std::vector(q).data(), head_dim, n_q, head_dim);
   const auto kv = values(2 * attn_tile_rows * head_dim);
   std::vector<float> m(size_t(n_q), -INFINITY), s(size_t(n_q), 0.0f), o(size_t(n_q * head_dim), 0.0f);

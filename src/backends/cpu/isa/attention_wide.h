@@ -37,41 +37,56 @@ void store_some(float* p, V a, int n) {
   }
 }
 
+/// The order in which a tile of scores adds sum16's chains: its tree walked depth first. Its own inverse.
+inline constexpr int chain_order[lanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+
+/// Elements of each chain, the last of which some chains lack.
+template <class V>
+int64_t chain_length(int64_t head_dim) {
+  return (head_dim + lanes - 1) / lanes;
+}
+
+/// Sixteen queries take sixteen chains in chain_order, each chain_length vectors: a tile reads them in a row.
 template <class V>
 void lay_queries(float* laid, const float* q, int64_t q_stride, int64_t n, int64_t head_dim) {
+  const int64_t length = chain_length<V>(head_dim);
   for (int64_t i = 0; i < n; i += lanes) {
-    for (int64_t d = 0; d < head_dim; d += lanes) {
+    for (int64_t link = 0; link < length; ++link) {
+      const int64_t d = link * lanes;
       const int width = head_dim - d < lanes ? int(head_dim - d) : lanes;
       alignas(64) float block[lanes * lanes] = {};
       for (int64_t c = 0; c < lanes && i + c < n; ++c) {
         V::store(block + c * lanes, load_some<V>(q + (i + c) * q_stride + d, width));
       }
       transpose16<V>(block);
-      for (int r = 0; r < width; ++r)
-        V::store(laid + i * head_dim + (d + r) * lanes, V::load(block + r * lanes));
+      for (int chain = 0; chain < lanes; ++chain) {
+        V::store(laid + (chain_order[chain] * length + link) * lanes, V::load(block + chain * lanes));
+      }
     }
+    laid += lanes * length * lanes;
   }
 }
 
 inline constexpr int score_keys = 4;  ///< keys of a tile of scores
 
 /// Scores of score_keys keys with Vectors times sixteen queries: that of key r and vector v at scores[(v *
-/// attn_tile_rows + r) * lanes]. sum16's lane l is a chain of fma over elements l, l + 16, ...; its tree is
-/// walked depth first, so that few of its sums wait at a time: chains 0 and 8 are added, then 4 and 12, then
-/// those two sums, and so on. Unrolled, because a jump that depends on the leaf is often mispredicted.
+/// attn_tile_rows + r) * lanes]. sum16's lane l is a chain of fma over elements l, l + 16, ... Depth first,
+/// few of its tree's sums wait at a time: chains 0 and 8 are added, then 4 and 12, then those two sums, and
+/// so on. Unrolled, because a jump that depends on the leaf is often mispredicted.
 template <class V, int Vectors>
 [[gnu::noinline]] void score_tile(float* scores, const float* laid, int64_t head_dim, const float* const* key,
                                   float scale) {
   constexpr int sums = Vectors * score_keys;
-  constexpr int chain[lanes] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+  const int64_t length = chain_length<V>(head_dim);
   alignas(64) float waiting[5][sums * lanes];  // [i]: sums of 2^i chains
 #pragma GCC unroll 16
   for (int leaf = 0; leaf < lanes; ++leaf) {
     V acc[sums];
     for (V& a : acc) a = V::splat(0.0f);
-    for (int64_t d = chain[leaf]; d < head_dim; d += lanes) {
+    const float* link = laid + leaf * length * lanes;
+    for (int64_t d = chain_order[leaf]; d < head_dim; d += lanes, link += lanes) {
       V queries[Vectors];
-      for (int v = 0; v < Vectors; ++v) queries[v] = V::load(laid + (v * head_dim + d) * lanes);
+      for (int v = 0; v < Vectors; ++v) queries[v] = V::load(link + v * lanes * length * lanes);
       for (int r = 0; r < score_keys; ++r) {
         const V element = V::splat(key[r][d]);
         for (int v = 0; v < Vectors; ++v) {
@@ -190,8 +205,8 @@ void attend_wide(const float* laid, int64_t n_q, const KvTile& tile, int64_t hea
     const int64_t vectors = parts(n_q - i, lanes);
     count = lanes * parts(vectors, parts(vectors, V::score_vectors));  // four as two and two
     const int64_t n = n_q - i < count ? n_q - i : count;
-    attend_vectors<V>(laid + i * head_dim, int(n), keys, values, head_dim, scale, visible + i, m + i, s + i,
-                      o + i * o_stride, o_stride);
+    attend_vectors<V>(laid + i * chain_length<V>(head_dim) * lanes, int(n), keys, values, head_dim, scale,
+                      visible + i, m + i, s + i, o + i * o_stride, o_stride);
   }
 }
 

@@ -100,11 +100,11 @@ struct KernelTable {
   /// visible[i] == 0 leaves query i's state untouched. m starts at -inf, s and o at 0.
   void (*attend)(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim,
                  float scale, const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
-  /// Lays n queries out for attend_wide, sixteen in the lanes: element d of query i goes to laid[(i/16 *
-  /// head_dim
-  /// + d) * 16 + i%16]; zeros fill up the last sixteen. `laid` holds n rounded up to 16, times head_dim.
+  /// Lays n queries out as this table's attend_wide reads them: each sixteen take 16 times head_dim rounded
+  /// up to 16 floats, and a call of attend_wide may begin at any sixteen.
   void (*lay_queries)(float* laid, const float* q, int64_t q_stride, int64_t n, int64_t head_dim);
-  /// attend, faster for many queries: these are laid out, and the tile is f32.
+  /// attend for queries that are laid out and a tile of f32: the same bits, faster from about nine queries
+  /// on.
   void (*attend_wide)(const float* laid, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
                       const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
   /// Merges chunk state (m2, s2, o2) into (m, s, o), later chunk second: M = max; a = exp_f32(m-M), b =

@@ -170,16 +170,16 @@ float kv_value(DType type, const std::byte* row, int64_t i) {
   return f16_to_f32(d) * float(int8_t(block[L::quants + i % 32]));
 }
 
-/// attend for one query that sees `visible` > 0 rows; its elements are q_step apart.
-void attend_query(const float* q, int64_t q_step, const KvTile& tile, int64_t visible, int64_t head_dim,
-                  float scale, float& m, float& s, float* o) {
+/// attend for one query that sees `visible` > 0 rows.
+void attend_query(const float* q, const KvTile& tile, int64_t visible, int64_t head_dim, float scale,
+                  float& m, float& s, float* o) {
   const auto at = [&](const std::byte* rows, int64_t j, int64_t i) {
     return kv_value(tile.type, rows + size_t(j) * tile.stride, i);
   };
   float p[attn_tile_rows];
   for (int64_t j = 0; j < visible; ++j) {
     Lanes acc(0.0f);
-    for (int64_t i = 0; i < head_dim; ++i) acc[i] = std::fma(at(tile.k, j, i), q[i * q_step], acc[i]);
+    for (int64_t i = 0; i < head_dim; ++i) acc[i] = std::fma(at(tile.k, j, i), q[i], acc[i]);
     p[j] = acc.sum() * scale;
   }
   const float new_m = max_f32(m, max(p, visible));
@@ -198,25 +198,22 @@ void attend(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, i
             const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
   for (int64_t i = 0; i < n_q; ++i) {
     if (visible[i] == 0) continue;
-    attend_query(q + i * q_stride, 1, tile, visible[i], head_dim, scale, m[i], s[i], o + i * o_stride);
+    attend_query(q + i * q_stride, tile, visible[i], head_dim, scale, m[i], s[i], o + i * o_stride);
   }
 }
 
+/// Plain loops want the queries as they are.
+int64_t laid_stride(int64_t head_dim) { return (head_dim + lanes - 1) / lanes * lanes; }
+
 void lay_queries(float* laid, const float* q, int64_t q_stride, int64_t n, int64_t head_dim) {
-  for (int64_t i = 0; i < (n + lanes - 1) / lanes * lanes; ++i) {
-    for (int64_t d = 0; d < head_dim; ++d) {
-      laid[i / lanes * lanes * head_dim + d * lanes + i % lanes] = i < n ? q[i * q_stride + d] : 0.0f;
-    }
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(laid + i * laid_stride(head_dim), q + i * q_stride, size_t(head_dim) * sizeof(float));
   }
 }
 
 void attend_wide(const float* laid, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
                  const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
-  for (int64_t i = 0; i < n_q; ++i) {
-    if (visible[i] == 0) continue;
-    const float* q = laid + i / lanes * lanes * head_dim + i % lanes;
-    attend_query(q, lanes, tile, visible[i], head_dim, scale, m[i], s[i], o + i * o_stride);
-  }
+  attend(laid, laid_stride(head_dim), n_q, tile, head_dim, scale, visible, m, s, o, o_stride);
 }
 
 void attend_merge_f32(float* m, float* s, float* o, float m2, float s2, const float* o2, int64_t head_dim) {

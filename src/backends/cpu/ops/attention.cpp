@@ -19,7 +19,10 @@ namespace {
 /// and go through L1 while the tile stays there, and must find room in the second-level cache.
 constexpr int64_t block_floats = 32768;
 constexpr int64_t most_block_tokens = 128;
+constexpr int64_t laid_together = 16;  ///< queries that attend_wide takes in its lanes
 constexpr int64_t chunked_tokens = 4;  ///< up to here chunks are units of their own, to feed every core
+
+int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// Online softmax states of several queries.
 struct States {
@@ -51,15 +54,18 @@ struct Desk {
 
   static size_t bytes(const Call& call) {
     const size_t queries = size_t(room(call));
-    return sizeof(float) * (queries * (3 * size_t(call.head_dim) + 5) + call.kv.tile_floats());
+    const size_t floats = queries * (size_t(laid_stride(call)) + 2 * size_t(call.head_dim) + 5);
+    return sizeof(float) * (floats + call.kv.tile_floats());
   }
+  /// Floats of a query that is laid out.
+  static int64_t laid_stride(const Call& call) { return round_up(call.head_dim, laid_together); }
   Desk(const Call& call, std::byte* memory) {
     auto* at = reinterpret_cast<float*>(memory);
     const auto take = [&at](int64_t n) { return std::exchange(at, at + n); };
     const int64_t queries = room(call), wide = queries * call.head_dim;
     // What vectors read first, so that it stays on cache lines.
     tile = take(int64_t(call.kv.tile_floats()));
-    q = take(wide);
+    q = take(queries * laid_stride(call));
     running.o = take(wide);
     fresh.o = take(wide);
     running.m = take(queries);
@@ -70,8 +76,7 @@ struct Desk {
   }
 
  private:
-  /// Queries are laid out by the sixteen.
-  static int64_t room(const Call& call) { return (call.most_queries() + 15) / 16 * 16; }
+  static int64_t room(const Call& call) { return round_up(call.most_queries(), laid_together); }
 };
 
 /// The queries of one KV head's group for a block's tokens: query t * group + h.
@@ -122,10 +127,10 @@ void attend_chunk(const Call& call, const Queries& queries, int64_t chunk, const
   for (int64_t row = chunk * attn_chunk_rows; row < end; row += attn_tile_rows) {
     const int64_t rows = std::min(attn_tile_rows, end - row);
     const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, queries.wide(), desk.tile);
-    // Queries before `first` see nothing of this tile; laid out ones are left out by the sixteen.
+    // Queries before `first` see nothing of this tile.
     int64_t first = see_rows(call, queries, row, rows, desk.visible);
-    if (queries.wide()) first -= first % 16;
-    const float* q = desk.q + first * call.head_dim;
+    if (queries.wide()) first -= first % laid_together;
+    const float* q = desk.q + first * (queries.wide() ? Desk::laid_stride(call) : call.head_dim);
     const int32_t* visible = desk.visible + first;
     float *m = states.m + first, *sum = states.s + first, *o = states.o + first * call.head_dim;
     if (queries.wide()) {
