@@ -178,11 +178,11 @@ void emit_blocks(Encoder& encoder, const Call& call, std::vector<Access> reads, 
   const auto work = [call](const Lane& lane) {
     const Desk desk(call, lane.scratch);
     const int64_t units = int64_t(call.plan->blocks.size()) * call.n_kv_heads;
-    // Dealt in turn: later blocks see more rows, so equal runs of units would not be equal work.
-    for (int64_t unit = lane.worker.index; unit < units; unit += lane.worker.count) {
-      const TokenBlock& block = call.plan->blocks[size_t(unit / call.n_kv_heads)];
-      attend_block(call, {call, block, unit % call.n_kv_heads}, desk);
-    }
+    // Later blocks see more rows: whoever has the earlier ones helps with the later ones.
+    lane.share_out(units, 1, [&](Range unit) {
+      const TokenBlock& block = call.plan->blocks[size_t(unit.begin / call.n_kv_heads)];
+      attend_block(call, {call, block, unit.begin % call.n_kv_heads}, desk);
+    });
   };
   encoder.step({"attention", work, std::move(reads), {writes}});
 }
@@ -210,14 +210,17 @@ void attend_unit(const Call& call, const ChunkStates& out, const Queries& querie
 /// Decode: the units are (block, chunk, KV head), so that all queries of a group share each row.
 void attend_chunks(const Call& call, const ChunkStates& out, const Lane& lane) {
   const Desk desk(call, lane.scratch);
-  int64_t unit = 0;
-  for (const TokenBlock& block : call.plan->blocks) {
-    const int64_t chunks = chunks_of(call.plan->visible[size_t(block.widest)].rows);
-    for (int64_t i = 0; i < chunks * call.n_kv_heads; ++i, ++unit) {
-      if (unit % lane.worker.count != lane.worker.index) continue;
-      attend_unit(call, out, {call, block, i % call.n_kv_heads}, i / call.n_kv_heads, desk);
-    }
-  }
+  const auto units_of = [&](const TokenBlock& block) {
+    return call.n_kv_heads * chunks_of(call.plan->visible[size_t(block.widest)].rows);
+  };
+  int64_t units = 0;
+  for (const TokenBlock& block : call.plan->blocks) units += units_of(block);
+  lane.share_out(units, 1, [&](Range taken) {
+    int64_t unit = taken.begin;
+    const TokenBlock* block = call.plan->blocks.data();
+    for (; unit >= units_of(*block); ++block) unit -= units_of(*block);
+    attend_unit(call, out, {call, *block, unit % call.n_kv_heads}, unit / call.n_kv_heads, desk);
+  });
 }
 
 void merge_query(const Call& call, const ChunkStates& states, int64_t query) {
