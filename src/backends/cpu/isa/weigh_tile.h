@@ -55,11 +55,10 @@ struct Weights {
 
 /// o[c] = o[c] * carry[c], then fma(weight of row j, v_j, o[c]) for rows in order: elements [d, d + 16 *
 /// Chunks) of Columns queries.
-/// A function of its own, and its short loops unrolled by order: inlined or looped, g++ 12 keeps sums in
-/// memory.
+/// Loops over its sums are unrolled by order: g++ 12 keeps them in memory otherwise.
 template <class V, int Columns, int Chunks, class W, class Tile>
-[[gnu::noinline]] void weigh_tile(float* o, int64_t o_stride, W weights, Tile values, int64_t first_row,
-                                  int64_t rows, int64_t d) {
+inline void weigh_tile(float* o, int64_t o_stride, const W& weights, const Tile& values, int64_t first_row,
+                       int64_t rows, int64_t d) {
   using Row = typename Tile::Row;
   // Counted from the unit that holds element d, so that what depends on the unit alone is loaded once.
   const int64_t in_unit = Chunks * lanes % Row::unit == 0 ? 0 : d % Row::unit;
