@@ -28,15 +28,15 @@ double cpu_clock() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// Seconds of one call: the best of several rounds of at least 20 ms each.
+/// Seconds of one call: the best of many short rounds, of which some fall between what else the machine does.
 template <class F>
 double seconds(F f, double (*clock)() = cpu_clock) {
   double best = 1e9;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 100; ++round) {
     int64_t calls = 0;
     const double start = clock();
     double elapsed = 0;
-    for (; elapsed < 0.02; elapsed = clock() - start) {
+    for (; elapsed < 0.001; elapsed = clock() - start) {
       for (int i = 0; i < 4; ++i, ++calls) f();
     }
     best = std::min(best, elapsed / double(calls));
@@ -69,15 +69,23 @@ void bench_matmul(const KernelTable& table, DType type, int64_t rows, int64_t co
 
 /// One tile of 32 rows in the first-level cache, as it is after its keys and values were widened.
 void bench_attend(const KernelTable& table, int64_t head_dim, int64_t n_q) {
-  const auto q = values(n_q * head_dim), kv = values(2 * attn_tile_rows * head_dim);
+  const bool wide = n_q > attn_narrow_queries;
+  auto q = values((n_q + 15) / 16 * 16 * head_dim);  // head_dim is a multiple of 16
+  if (wide) table.lay_queries(q.data(), std::vector(q).data(), head_dim, n_q, head_dim);
+  const auto kv = values(2 * attn_tile_rows * head_dim);
   std::vector<float> m(size_t(n_q), -INFINITY), s(size_t(n_q), 0.0f), o(size_t(n_q * head_dim), 0.0f);
   const auto visible = std::vector<int32_t>(size_t(n_q), int32_t(attn_tile_rows));
   const auto* k = reinterpret_cast<const std::byte*>(kv.data());
   const size_t stride = sizeof(float) * size_t(head_dim);
   const KvTile tile{DType::f32, k, k + size_t(attn_tile_rows) * stride, stride, attn_tile_rows};
   const double t = seconds([&] {
-    table.attend(q.data(), head_dim, n_q, tile, head_dim, 0.125f, visible.data(), m.data(), s.data(),
-                 o.data(), head_dim);
+    if (wide) {
+      table.attend_wide(q.data(), n_q, tile, head_dim, 0.125f, visible.data(), m.data(), s.data(), o.data(),
+                        head_dim);
+    } else {
+      table.attend(q.data(), head_dim, n_q, tile, head_dim, 0.125f, visible.data(), m.data(), s.data(),
+                   o.data(), head_dim);
+    }
   });
   std::printf("%-7s attend head_dim %3lld queries %3lld  %7.1f GFLOP/s  %7.0f ns a tile\n",
               std::string(table.isa).c_str(), (long long)head_dim, (long long)n_q,
@@ -122,7 +130,7 @@ int main() {
       for (const int64_t tokens : {1, 4, 64}) bench_matmul(*table, type, 256, 896, tokens);
     }
     for (const int64_t head_dim : {64, 128}) {
-      for (const int64_t n_q : {1, 2, 3, 4, 7, 8, 64}) bench_attend(*table, head_dim, n_q);
+      for (const int64_t n_q : {1, 2, 3, 4, 7, 8, 9, 16, 64, 128, 256}) bench_attend(*table, head_dim, n_q);
     }
     for (const int64_t n : {576, 4864}) bench_rows(*table, n);
   }

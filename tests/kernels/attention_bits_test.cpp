@@ -6,6 +6,32 @@ using namespace minfer::cpu::test;
 
 namespace {
 
+void compare_states(AttendState& got, AttendState& want) {
+  REQUIRE(first_difference(got.m, want.m) == -1);
+  REQUIRE(first_difference(got.s, want.s) == -1);
+  REQUIRE(first_difference(got.o, want.o) == -1);
+  REQUIRE(got.o.guards_intact());
+  REQUIRE(got.m.guards_intact());
+  REQUIRE(got.s.guards_intact());
+}
+
+/// Queries that are laid out beside scalar's attend of queries as they are: on every table.
+void compare_wide(int64_t head_dim, const std::vector<int32_t>& visible_rows, bool wild = false) {
+  const auto n_q = int64_t(visible_rows.size());
+  CAPTURE(head_dim);
+  CAPTURE(n_q);
+  const AttendCase input(head_dim, n_q, 75, wild);
+  AttendState want(n_q, head_dim);
+  attend_tiles(scalar_table(), input, visible_rows, want);
+  for (const KernelTable* table : built_tables()) {
+    if (!table->runs_here()) continue;
+    CAPTURE(std::string(table->isa));
+    AttendState got(n_q, head_dim);
+    attend_tiles(*table, input, visible_rows, got, 0, INT64_MAX, true);
+    compare_states(got, want);
+  }
+}
+
 /// attend over all tiles on both tables, then all of the state compared.
 void compare_attend(const KernelTable& table, int64_t head_dim, int64_t n_q, int64_t context,
                     const std::vector<int32_t>& visible_rows, bool wild = false, DType type = DType::f32) {
@@ -17,12 +43,7 @@ void compare_attend(const KernelTable& table, int64_t head_dim, int64_t n_q, int
   AttendState want(n_q, head_dim), got(n_q, head_dim);
   attend_tiles(scalar_table(), input, visible_rows, want);
   attend_tiles(table, input, visible_rows, got);
-  REQUIRE(first_difference(got.m, want.m) == -1);
-  REQUIRE(first_difference(got.s, want.s) == -1);
-  REQUIRE(first_difference(got.o, want.o) == -1);
-  REQUIRE(got.o.guards_intact());
-  REQUIRE(got.m.guards_intact());
-  REQUIRE(got.s.guards_intact());
+  compare_states(got, want);
 }
 
 }  // namespace
@@ -59,6 +80,29 @@ TEST_CASE("attention reads f16 and packed rows with scalar's bits at every head 
       }
     }
   }
+}
+
+TEST_CASE("queries laid out together have the bits of queries one by one at every head size and number") {
+  for (const int64_t head_dim : {4, 8, 12, 15, 16, 17, 20, 32, 48, 64, 80, 100, 128, 256}) {
+    for (const size_t n_q : {1, 3, 15, 16, 17, 33, 48, 64, 83}) compare_wide(head_dim, std::vector(n_q, 75));
+  }
+}
+
+TEST_CASE("queries laid out together have the bits of queries one by one under a causal mask") {
+  for (int32_t first = -30; first <= 40; first += 5) {
+    std::vector<int32_t> visible;
+    for (int32_t i = 0; i < 70; ++i) visible.push_back(i == 21 ? 0 : std::clamp(first + i / 2, 0, 75));
+    compare_wide(64, visible);
+    compare_wide(20, visible);
+    std::reverse(visible.begin(), visible.end());
+    compare_wide(40, visible);
+  }
+}
+
+TEST_CASE("queries laid out together have the bits of queries one by one over infinities and NaN") {
+  std::vector<int32_t> visible;
+  for (int32_t i = 0; i < 35; ++i) visible.push_back(i * 37 % 76);
+  for (const int64_t head_dim : {12, 32}) compare_wide(head_dim, visible, true);
 }
 
 TEST_CASE("attention over infinities and NaN has scalar's bits") {

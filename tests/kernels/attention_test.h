@@ -74,13 +74,23 @@ struct AttendState {
 
 /// Query i sees rows [0, visible[i]); tiles start at multiples of attn_tile_rows from `first_row`.
 inline void attend_tiles(const KernelTable& table, const AttendCase& c, const std::vector<int32_t>& visible,
-                         AttendState& state, int64_t first_row = 0, int64_t end_row = INT64_MAX) {
+                         AttendState& state, int64_t first_row = 0, int64_t end_row = INT64_MAX,
+                         bool wide = false) {
+  const auto round_up = [](int64_t n) { return (n + 15) / 16 * 16; };
+  Guarded<float> laid(round_up(c.n_q) * round_up(c.head_dim), 3);
+  if (wide) table.lay_queries(laid.data(), c.q.data(), c.head_dim, c.n_q, c.head_dim);
+  REQUIRE(laid.guards_intact());
   for (int64_t row = first_row; row < std::min(end_row, c.context); row += attn_tile_rows) {
     const int64_t rows = std::min({attn_tile_rows, c.context - row, end_row - row});
     std::vector<int32_t> in_tile;
     for (const int32_t v : visible) in_tile.push_back(int32_t(std::clamp<int64_t>(v - row, 0, rows)));
-    table.attend(c.q.data(), c.head_dim, c.n_q, c.tile(row, rows), c.head_dim, c.scale, in_tile.data(),
-                 state.m.data(), state.s.data(), state.o.data(), c.head_dim);
+    if (wide) {
+      table.attend_wide(laid.data(), c.n_q, c.tile(row, rows), c.head_dim, c.scale, in_tile.data(),
+                        state.m.data(), state.s.data(), state.o.data(), c.head_dim);
+    } else {
+      table.attend(c.q.data(), c.head_dim, c.n_q, c.tile(row, rows), c.head_dim, c.scale, in_tile.data(),
+                   state.m.data(), state.s.data(), state.o.data(), c.head_dim);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #include "backends/cpu/isa/attention_kernels.h"
+#include "backends/cpu/isa/attention_wide.h"
 #include "backends/cpu/isa/avx2_quant.h"
 #include "backends/cpu/isa/matmul_float.h"
 #include "backends/cpu/isa/tables.h"
@@ -34,6 +35,8 @@ constinit const KernelTable table = {
     .softmax_f32 = cpu::softmax_f32<Vec16>,
     .rope_f32 = cpu::rope_f32<Vec16>,
     .attend = cpu::attend<Vec16>,
+    .lay_queries = cpu::lay_queries<Vec16>,
+    .attend_wide = cpu::attend_wide<Vec16>,
     .attend_merge_f32 = cpu::attend_merge_f32<Vec16>,
 };
 

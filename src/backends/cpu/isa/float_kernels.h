@@ -14,6 +14,7 @@ namespace minfer::cpu {
 
 inline constexpr int lanes = 16;
 inline constexpr float infinity = __builtin_inff();
+inline constexpr float lowest = -__FLT_MAX__;  ///< only minus infinity is below
 
 /// exp_f32 of sixteen lanes.
 template <class V>

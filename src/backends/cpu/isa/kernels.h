@@ -44,7 +44,7 @@ inline constexpr int64_t attn_tile_rows =
 /// A fresh softmax state begins every so many rows, and states are then merged: these are the units that
 /// decoding shares out, so they are small enough to be many.
 inline constexpr int64_t attn_chunk_rows = 256;
-/// From more queries on, a tile is better widened to f32 once than in every call of `attend`.
+/// More queries than these are better laid out for attend_wide, and their tiles widened to f32 once.
 inline constexpr int64_t attn_narrow_queries = 8;
 
 struct KernelTable {
@@ -100,6 +100,13 @@ struct KernelTable {
   /// visible[i] == 0 leaves query i's state untouched. m starts at -inf, s and o at 0.
   void (*attend)(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, int64_t head_dim,
                  float scale, const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
+  /// Lays n queries out as this table's attend_wide reads them: each sixteen take 16 times head_dim rounded
+  /// up to 16 floats, and a call of attend_wide may begin at any sixteen.
+  void (*lay_queries)(float* laid, const float* q, int64_t q_stride, int64_t n, int64_t head_dim);
+  /// attend for queries that are laid out and a tile of f32: the same bits, faster from about nine queries
+  /// on.
+  void (*attend_wide)(const float* laid, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
+                      const int32_t* visible, float* m, float* s, float* o, int64_t o_stride);
   /// Merges chunk state (m2, s2, o2) into (m, s, o), later chunk second: M = max; a = exp_f32(m-M), b =
   /// exp_f32(m2-M); s = fma(s2, b, s*a); o = fma(o2, b, o*a). A state whose m is -inf is skipped.
   void (*attend_merge_f32)(float* m, float* s, float* o, float m2, float s2, const float* o2,

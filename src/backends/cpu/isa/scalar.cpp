@@ -202,6 +202,20 @@ void attend(const float* q, int64_t q_stride, int64_t n_q, const KvTile& tile, i
   }
 }
 
+/// Plain loops want the queries as they are.
+int64_t laid_stride(int64_t head_dim) { return (head_dim + lanes - 1) / lanes * lanes; }
+
+void lay_queries(float* laid, const float* q, int64_t q_stride, int64_t n, int64_t head_dim) {
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(laid + i * laid_stride(head_dim), q + i * q_stride, size_t(head_dim) * sizeof(float));
+  }
+}
+
+void attend_wide(const float* laid, int64_t n_q, const KvTile& tile, int64_t head_dim, float scale,
+                 const int32_t* visible, float* m, float* s, float* o, int64_t o_stride) {
+  attend(laid, laid_stride(head_dim), n_q, tile, head_dim, scale, visible, m, s, o, o_stride);
+}
+
 void attend_merge_f32(float* m, float* s, float* o, float m2, float s2, const float* o2, int64_t head_dim) {
   if (m2 == minus_infinity) return;
   const float new_m = max_f32(*m, m2);
@@ -242,6 +256,8 @@ constinit const KernelTable table = {
     .softmax_f32 = softmax_f32,
     .rope_f32 = rope_f32,
     .attend = attend,
+    .lay_queries = lay_queries,
+    .attend_wide = attend_wide,
     .attend_merge_f32 = attend_merge_f32,
 };
 

@@ -18,6 +18,7 @@ struct Vec16 {
   static constexpr int dot_columns = 3;
   static constexpr int weigh_columns = 2;
   static constexpr int weigh_chunks = 2;
+  static constexpr int score_vectors = 1;
 
   using Part = __m256;
   static constexpr int parts = 2;

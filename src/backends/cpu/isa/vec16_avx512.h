@@ -16,6 +16,7 @@ struct Vec16 {
   static constexpr int dot_columns = 4;    ///< columns of a tile of dots, beside four rows
   static constexpr int weigh_columns = 4;  ///< queries whose o is in registers together,
   static constexpr int weigh_chunks = 4;   ///< and vectors of each
+  static constexpr int score_vectors = 3;  ///< times sixteen queries of a tile of scores, beside four keys
 
   /// The registers that sixteen lanes take, for loops that go through them one by one.
   using Part = __m512;

@@ -17,6 +17,7 @@ struct Vec16 {
   static constexpr int dot_columns = 4;
   static constexpr int weigh_columns = 2;
   static constexpr int weigh_chunks = 2;
+  static constexpr int score_vectors = 1;
 
   using Part = float32x4_t;
   static constexpr int parts = 4;

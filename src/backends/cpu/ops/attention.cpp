@@ -15,9 +15,14 @@
 namespace minfer::cpu {
 namespace {
 
-constexpr int64_t block_queries = 64;      ///< queries that share a tile: their states stay in L1
-constexpr int64_t most_block_tokens = 16;  ///< more would widen the masked corner of the last tiles
-constexpr int64_t chunked_tokens = 4;      ///< up to here chunks are units of their own, to feed every core
+/// Floats of the queries that share a tile, and of their o. More share the work of widening it, but they come
+/// and go through L1 while the tile stays there, and must find room in the second-level cache.
+constexpr int64_t block_floats = 32768;
+constexpr int64_t most_block_tokens = 128;
+constexpr int64_t laid_together = 16;  ///< queries that attend_wide takes in its lanes
+constexpr int64_t chunked_tokens = 4;  ///< up to here chunks are units of their own, to feed every core
+
+int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// Online softmax states of several queries.
 struct States {
@@ -48,16 +53,19 @@ struct Desk {
   float* tile;
 
   static size_t bytes(const Call& call) {
-    const size_t queries = size_t(call.most_queries());
-    return sizeof(float) * (queries * (3 * size_t(call.head_dim) + 5) + call.kv.tile_floats());
+    const size_t queries = size_t(room(call));
+    const size_t floats = queries * (size_t(laid_stride(call)) + 2 * size_t(call.head_dim) + 5);
+    return sizeof(float) * (floats + call.kv.tile_floats());
   }
+  /// Floats of a query that is laid out.
+  static int64_t laid_stride(const Call& call) { return round_up(call.head_dim, laid_together); }
   Desk(const Call& call, std::byte* memory) {
     auto* at = reinterpret_cast<float*>(memory);
     const auto take = [&at](int64_t n) { return std::exchange(at, at + n); };
-    const int64_t queries = call.most_queries(), wide = queries * call.head_dim;
+    const int64_t queries = room(call), wide = queries * call.head_dim;
     // What vectors read first, so that it stays on cache lines.
     tile = take(int64_t(call.kv.tile_floats()));
-    q = take(wide);
+    q = take(queries * laid_stride(call));
     running.o = take(wide);
     fresh.o = take(wide);
     running.m = take(queries);
@@ -66,6 +74,9 @@ struct Desk {
     fresh.s = take(queries);
     visible = reinterpret_cast<int32_t*>(take(queries));
   }
+
+ private:
+  static int64_t room(const Call& call) { return round_up(call.most_queries(), laid_together); }
 };
 
 /// The queries of one KV head's group for a block's tokens: query t * group + h.
@@ -76,15 +87,32 @@ struct Queries {
       : block(tokens), kv_head(head), group(call.group()) {}
   int64_t count() const { return block.tokens * group; }
   int64_t token(int64_t query) const { return block.first + query / group; }
+  bool wide() const { return count() > attn_narrow_queries; }
   int64_t head(int64_t query) const { return kv_head * group + query % group; }
 };
 
-void load_queries(const Call& call, const Queries& queries, float* q) {
+/// The block's queries as the kernel takes them. `memory` is for their rows.
+void load_queries(const Call& call, const Queries& queries, float* q, float* memory) {
   const int64_t floats = queries.group * call.head_dim;
+  float* rows = queries.wide() ? memory : q;
   for (int64_t t = 0; t < queries.block.tokens; ++t) {
-    std::memcpy(q + t * floats, call.q + (queries.block.first + t) * call.q_stride + queries.kv_head * floats,
+    std::memcpy(rows + t * floats,
+                call.q + (queries.block.first + t) * call.q_stride + queries.kv_head * floats,
                 size_t(floats) * sizeof(float));
   }
+  if (queries.wide()) call.kernels->lay_queries(q, rows, call.head_dim, queries.count(), call.head_dim);
+}
+
+/// Writes what each query sees of rows [row, row + rows). Returns the first query that sees any.
+int64_t see_rows(const Call& call, const Queries& queries, int64_t row, int64_t rows, int32_t* visible) {
+  int64_t first = queries.count();
+  for (int64_t t = queries.block.tokens - 1; t >= 0; --t) {
+    const int64_t all = call.plan->visible[size_t(queries.block.first + t)].rows;
+    const int64_t seen = std::clamp<int64_t>(all - row, 0, rows);
+    std::fill_n(visible + t * queries.group, queries.group, int32_t(seen));
+    if (seen > 0) first = t * queries.group;
+  }
+  return first;
 }
 
 /// Runs chunk `chunk` of the block's windows into fresh states.
@@ -98,17 +126,20 @@ void attend_chunk(const Call& call, const Queries& queries, int64_t chunk, const
   const int64_t end = std::min(widest.rows, (chunk + 1) * attn_chunk_rows);
   for (int64_t row = chunk * attn_chunk_rows; row < end; row += attn_tile_rows) {
     const int64_t rows = std::min(attn_tile_rows, end - row);
-    int64_t first = n;  // queries before it see nothing of this tile
-    for (int64_t i = n - 1; i >= 0; --i) {
-      const int64_t all = call.plan->visible[size_t(queries.token(i))].rows;
-      const int64_t seen = std::clamp<int64_t>(all - row, 0, rows);
-      desk.visible[i] = int32_t(seen);
-      if (seen > 0) first = i;
+    const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, queries.wide(), desk.tile);
+    // Queries before `first` see nothing of this tile.
+    int64_t first = see_rows(call, queries, row, rows, desk.visible);
+    if (queries.wide()) first -= first % laid_together;
+    const float* q = desk.q + first * (queries.wide() ? Desk::laid_stride(call) : call.head_dim);
+    const int32_t* visible = desk.visible + first;
+    float *m = states.m + first, *sum = states.s + first, *o = states.o + first * call.head_dim;
+    if (queries.wide()) {
+      call.kernels->attend_wide(q, n - first, tile, call.head_dim, call.scale, visible, m, sum, o,
+                                call.head_dim);
+    } else {
+      call.kernels->attend(q, call.head_dim, n - first, tile, call.head_dim, call.scale, visible, m, sum, o,
+                           call.head_dim);
     }
-    const KvTile tile = call.kv.load(widest, row, rows, queries.kv_head, n - first, desk.tile);
-    call.kernels->attend(desk.q + first * call.head_dim, call.head_dim, n - first, tile, call.head_dim,
-                         call.scale, desk.visible + first, states.m + first, states.s + first,
-                         states.o + first * call.head_dim, call.head_dim);
   }
 }
 
@@ -126,7 +157,7 @@ int64_t chunks_of(int64_t rows) { return (rows + attn_chunk_rows - 1) / attn_chu
 
 /// Prefill: a unit is a token block and a KV head and runs its chunks in order.
 void attend_block(const Call& call, const Queries& queries, const Desk& desk) {
-  load_queries(call, queries, desk.q);
+  load_queries(call, queries, desk.q, desk.fresh.o);
   attend_chunk(call, queries, 0, desk, desk.running);
   const int64_t chunks = chunks_of(call.plan->visible[size_t(queries.block.widest)].rows);
   for (int64_t chunk = 1; chunk < chunks; ++chunk) {
@@ -147,11 +178,11 @@ void emit_blocks(Encoder& encoder, const Call& call, std::vector<Access> reads, 
   const auto work = [call](const Lane& lane) {
     const Desk desk(call, lane.scratch);
     const int64_t units = int64_t(call.plan->blocks.size()) * call.n_kv_heads;
-    // Dealt in turn: later blocks see more rows, so equal runs of units would not be equal work.
-    for (int64_t unit = lane.worker.index; unit < units; unit += lane.worker.count) {
-      const TokenBlock& block = call.plan->blocks[size_t(unit / call.n_kv_heads)];
-      attend_block(call, {call, block, unit % call.n_kv_heads}, desk);
-    }
+    // Later blocks see more rows: whoever has the earlier ones helps with the later ones.
+    lane.share_out(units, 1, [&](Range unit) {
+      const TokenBlock& block = call.plan->blocks[size_t(unit.begin / call.n_kv_heads)];
+      attend_block(call, {call, block, unit.begin % call.n_kv_heads}, desk);
+    });
   };
   encoder.step({"attention", work, std::move(reads), {writes}});
 }
@@ -166,7 +197,7 @@ struct ChunkStates {
 
 void attend_unit(const Call& call, const ChunkStates& out, const Queries& queries, int64_t chunk,
                  const Desk& desk) {
-  load_queries(call, queries, desk.q);
+  load_queries(call, queries, desk.q, desk.fresh.o);
   attend_chunk(call, queries, chunk, desk, desk.running);
   for (int64_t i = 0; i < queries.count(); ++i) {
     float* state = out.at(queries.token(i) * call.n_heads + queries.head(i), chunk);
@@ -179,14 +210,17 @@ void attend_unit(const Call& call, const ChunkStates& out, const Queries& querie
 /// Decode: the units are (block, chunk, KV head), so that all queries of a group share each row.
 void attend_chunks(const Call& call, const ChunkStates& out, const Lane& lane) {
   const Desk desk(call, lane.scratch);
-  int64_t unit = 0;
-  for (const TokenBlock& block : call.plan->blocks) {
-    const int64_t chunks = chunks_of(call.plan->visible[size_t(block.widest)].rows);
-    for (int64_t i = 0; i < chunks * call.n_kv_heads; ++i, ++unit) {
-      if (unit % lane.worker.count != lane.worker.index) continue;
-      attend_unit(call, out, {call, block, i % call.n_kv_heads}, i / call.n_kv_heads, desk);
-    }
-  }
+  const auto units_of = [&](const TokenBlock& block) {
+    return call.n_kv_heads * chunks_of(call.plan->visible[size_t(block.widest)].rows);
+  };
+  int64_t units = 0;
+  for (const TokenBlock& block : call.plan->blocks) units += units_of(block);
+  lane.share_out(units, 1, [&](Range taken) {
+    int64_t unit = taken.begin;
+    const TokenBlock* block = call.plan->blocks.data();
+    for (; unit >= units_of(*block); ++block) unit -= units_of(*block);
+    attend_unit(call, out, {call, *block, unit % call.n_kv_heads}, unit / call.n_kv_heads, desk);
+  });
 }
 
 void merge_query(const Call& call, const ChunkStates& states, int64_t query) {
@@ -296,7 +330,8 @@ void encode_attention(Encoder& encoder, const PlacedNode& placed) {
   check_windows(encoder, node, op.window, window, q.tokens, kv.n_ctx);
 
   const int64_t group = op.n_heads / op.n_kv_heads;
-  const int64_t block_tokens = std::clamp<int64_t>(block_queries / group, 1, most_block_tokens);
+  const int64_t block_tokens =
+      std::clamp<int64_t>(block_floats / (op.head_dim * group), 1, most_block_tokens);
   const Call call{.kernels = &encoder.kernels,
                   .kv = KvReader(encoder.kernels, kv, op.head_dim),
                   .q = q.data,

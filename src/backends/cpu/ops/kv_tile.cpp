@@ -53,12 +53,8 @@ void KvReader::load_row(const std::byte* row, int64_t head, float* to) const {
   }
 }
 
-/// Whether the kernel reads this region itself.
-bool KvReader::in_place(int64_t queries) const {
-  if (kv_.format == KvFormat::f32) return true;
-  if (kv_.format == KvFormat::q8_0 && head_dim_ % block != 0) return false;
-  return queries <= attn_narrow_queries;
-}
+/// Whether the kernel for few queries reads this region itself.
+bool KvReader::in_place() const { return kv_.format != KvFormat::q8_0 || head_dim_ % block == 0; }
 
 /// Bytes from a row's start to a head that begins a block.
 size_t KvReader::head_offset(int64_t head) const { return row_bytes(type_of(kv_.format), head * head_dim_); }
@@ -69,10 +65,10 @@ void KvReader::fetch(const std::byte* row, int64_t head) const {
   for (size_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(row + bytes * size_t(head) + at);
 }
 
-KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head, int64_t queries,
+KvTile KvReader::load(const VisibleRows& window, int64_t begin, int64_t rows, int64_t head, bool wide,
                       float* memory) const {
   const Spot first = spot(window, begin);
-  if (first.together >= rows && in_place(queries)) {
+  if (!wide && first.together >= rows && in_place()) {
     const size_t at = size_t(first.cell) * kv_.row_bytes + head_offset(head);
     const size_t ahead = first.together > rows ? rows_ahead * kv_.row_bytes : 0;
     return {type_of(kv_.format), kv_.k + at, kv_.v + at, kv_.row_bytes, rows, ahead};
