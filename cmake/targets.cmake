@@ -1,5 +1,5 @@
-# Flags of code that runs once a file, a model or a conversation, and never for each token or weight: half of what a
-# compiler does at -O3 is of no use there.
+# Flags of code that runs once a file, a model or a conversation, or that only tells a GPU what to run, and never for each
+# weight: half of what a compiler does at -O3 is of no use there.
 set(MINFER_ONCE_FLAGS $<$<CONFIG:Release>:-O1>)
 
 # minfer_library(NAME [ONCE] [GLOB dir/*.cpp ...] [DEPS target ...]): one static library per folder of src/.
