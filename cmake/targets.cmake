@@ -1,6 +1,11 @@
-# minfer_library(NAME [GLOB dir/*.cpp ...] [DEPS target ...]): one static library per folder of src/.
+# Flags of code that runs once a file, a model or a conversation, or that only tells a GPU what to run, and never for each
+# weight: half of what a compiler does at -O3 is of no use there.
+set(MINFER_ONCE_FLAGS $<$<CONFIG:Release>:-O1>)
+
+# minfer_library(NAME [ONCE] [GLOB dir/*.cpp ...] [DEPS target ...]): one static library per folder of src/.
+# ONCE: its code has MINFER_ONCE_FLAGS.
 function(minfer_library name)
-  cmake_parse_arguments(ARG "" "" "GLOB;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "ONCE" "" "GLOB;DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${ARG_GLOB})
   if(NOT sources)
     add_library(${name} INTERFACE)
@@ -10,10 +15,15 @@ function(minfer_library name)
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
-  if(name STREQUAL "minfer_base")  # the lowest, so the one that all others can share with
-    target_precompile_headers(minfer_base PRIVATE ${MINFER_COMMON_HEADERS})
+  set(headers_from minfer_base)
+  if(ARG_ONCE)
+    target_compile_options(${name} PRIVATE ${MINFER_ONCE_FLAGS})
+    set(headers_from minfer_gguf)
+  endif()
+  if(name STREQUAL headers_from)  # the lowest of its flags, so the one that all others can share with
+    target_precompile_headers(${name} PRIVATE ${MINFER_COMMON_HEADERS})
   else()
-    target_precompile_headers(${name} REUSE_FROM minfer_base)
+    target_precompile_headers(${name} REUSE_FROM ${headers_from})
   endif()
 endfunction()
 

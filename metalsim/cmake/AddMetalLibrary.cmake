@@ -58,8 +58,26 @@ endforeach()
 file(GLOB METALSIM_LIBRARY_HEADERS ${METALSIM_ROOT}/include/metal_stdlib ${METALSIM_ROOT}/include/metal/*.h
   ${METALSIM_ROOT}/runtime/abi*.h)
 
+# Metal's library is half of what a small kernel file costs, so each flavour compiles it once. Not with ccache: a
+# precompiled header names its folder, so that no kernel would be found again from another checkout.
+set(METALSIM_FAST_LIBRARY)
+set(METALSIM_CHECKED_LIBRARY)
+if(NOT APPLE AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  foreach(flavour FAST CHECKED)
+    set(METALSIM_${flavour}_LIBRARY ${CMAKE_BINARY_DIR}/metalsim/metal_stdlib.${flavour}.pch)
+    if(NOT TARGET metalsim_${flavour}_library)
+      add_custom_command(OUTPUT ${METALSIM_${flavour}_LIBRARY}
+        COMMAND ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_${flavour}_FLAGS}
+          -isystem ${METALSIM_ROOT}/include -x c++-header ${METALSIM_ROOT}/include/metal_stdlib
+          -o ${METALSIM_${flavour}_LIBRARY}
+        DEPENDS ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling Metal's library (${flavour})")
+      add_custom_target(metalsim_${flavour}_library DEPENDS ${METALSIM_${flavour}_LIBRARY})
+    endif()
+  endforeach()
+endif()
+
 # The function works in folders that did not include this file, too.
-foreach(variable KERNEL_FLAGS FAST_FLAGS CHECKED_FLAGS LINT_FLAGS EMPTY_HEADERS LIBRARY_HEADERS)
+foreach(variable KERNEL_FLAGS FAST_FLAGS CHECKED_FLAGS FAST_LIBRARY CHECKED_LIBRARY LINT_FLAGS EMPTY_HEADERS LIBRARY_HEADERS)
   set(METALSIM_${variable} "${METALSIM_${variable}}" CACHE INTERNAL "")
 endforeach()
 
@@ -84,6 +102,10 @@ function(metalsim_host_library name includes defines)
   set(lint_stamps)
   set(fast_objects)
   set(checked_objects)
+  foreach(flavour FAST CHECKED)
+    set(with_${flavour} ${METALSIM_${flavour}_LIBRARY})
+    list(TRANSFORM with_${flavour} PREPEND "-include-pch;")
+  endforeach()
   foreach(source ${ARGN})
     string(REGEX REPLACE "[^A-Za-z0-9]" "_" stem ${source})
     set(base ${folder}/${stem})
@@ -107,18 +129,19 @@ function(metalsim_host_library name includes defines)
     list(APPEND lint_stamps ${base}.lint)
     add_custom_command(OUTPUT ${base}.fast.o
       COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_FAST_FLAGS}
-        -isystem ${METALSIM_ROOT}/include -c ${base}.cpp -o ${base}.fast.o
+        -isystem ${METALSIM_ROOT}/include ${with_FAST} -c ${base}.cpp -o ${base}.fast.o
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-      DEPENDS ${base}.cpp ${METALSIM_LIBRARY_HEADERS} VERBATIM COMMENT "Compiling ${source} (fast)")
+      DEPENDS ${base}.cpp ${METALSIM_FAST_LIBRARY} ${METALSIM_LIBRARY_HEADERS} VERBATIM
+      COMMENT "Compiling ${source} (fast)")
     # Checked code goes through LLVM's text form, where a count of flops is put into every block.
     add_custom_command(OUTPUT ${base}.checked.o
       COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${METALSIM_CLANG} ${METALSIM_KERNEL_FLAGS} ${METALSIM_CHECKED_FLAGS}
-        -isystem ${METALSIM_ROOT}/include -S -emit-llvm ${base}.cpp -o ${base}.checked.ll
+        -isystem ${METALSIM_ROOT}/include ${with_CHECKED} -S -emit-llvm ${base}.cpp -o ${base}.checked.ll
       COMMAND metalsim_count_flops ${base}.checked.ll > ${base}.counted.ll
       COMMAND ${METALSIM_CLANG} -O1 -fPIC -Xclang -disable-llvm-passes -Wno-override-module -c ${base}.counted.ll
         -o ${base}.checked.o
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-      DEPENDS ${base}.cpp metalsim_count_flops ${METALSIM_LIBRARY_HEADERS} VERBATIM
+      DEPENDS ${base}.cpp metalsim_count_flops ${METALSIM_CHECKED_LIBRARY} ${METALSIM_LIBRARY_HEADERS} VERBATIM
       COMMENT "Compiling ${source} (checked)")
     list(APPEND fast_objects ${base}.fast.o)
     list(APPEND checked_objects ${base}.checked.o)
@@ -130,6 +153,10 @@ function(metalsim_host_library name includes defines)
     add_library(${name}_${flavour} OBJECT IMPORTED GLOBAL)
     set_target_properties(${name}_${flavour} PROPERTIES IMPORTED_OBJECTS "${${flavour}_objects}")
     add_dependencies(${name}_${flavour} ${name}_${flavour}_objects)
+    string(TOUPPER ${flavour} upper)
+    if(METALSIM_${upper}_LIBRARY)
+      add_dependencies(${name}_${flavour}_objects metalsim_${upper}_library)
+    endif()
 
     # No libraries: the program that loads it brings the runtime.
     set(module ${CMAKE_CURRENT_BINARY_DIR}/${name}.${flavour}.so)

@@ -6,9 +6,11 @@
 /// operations is taken. A block of code that executes has executed all of them, hence the count is exact for
 /// the code as compiled. Only functions with the sanitizer's attribute are counted: the others are the
 /// library's (matrix products, reductions), which have counters of their own.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,21 +39,41 @@ void add(Flops& flops, const std::string& type, unsigned each) {
     flops.bf16 += each * width;
 }
 
-void count_instruction(Flops& flops, const std::string& line) {
-  static const std::regex operation(
-      R"(= f(?:add|sub|mul|div|rem) (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*(<\d+ x \w+>|\w+) )");
-  static const std::regex intrinsic(
-      R"(= (?:\w+ )*call (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc|noundef) )*(<\d+ x \w+>|\w+) @llvm\.(\w+)\.)");
-  std::smatch match;
-  if (std::regex_search(line, match, operation)) {
-    add(flops, match[1], 1);
-  } else if (line.find(" @llvm.") != std::string::npos && std::regex_search(line, match, intrinsic)) {
-    const std::string name = match[2];
-    if (name == "fmuladd" || name == "fma")
-      add(flops, match[1], 2);
-    else if (name == "sqrt")
-      add(flops, match[1], 1);
+/// The words of a line; a vector's type, "<4 x float>", is one.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  for (size_t at = line.find_first_not_of(' '); at != line.npos;) {
+    size_t end = line.find(' ', at);
+    if (line[at] == '<' && end != line.npos) end = line.find(' ', line.find('>', at));
+    end = std::min(end, line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(' ', end);
   }
+  return words;
+}
+
+/// What may stand between an operation or a call and its type.
+bool is_flag(const std::string& word) {
+  static const std::set<std::string> flags = {"fast",     "nnan", "ninf",    "nsz",    "arcp",
+                                              "contract", "afn",  "reassoc", "noundef"};
+  return flags.count(word) != 0;
+}
+
+void count_instruction(Flops& flops, const std::string& line) {
+  static const std::set<std::string> operations = {"fadd", "fsub", "fmul", "fdiv", "frem"};
+  const std::vector<std::string> words = words_of(line);
+  if (words.size() < 4 || words[1] != "=") return;  // "%sum = fadd fast float %x, %y"
+  size_t at = 2;
+  const bool operation = operations.count(words[at]) != 0;
+  if (!operation) at = size_t(std::find(words.begin(), words.end(), "call") - words.begin());
+  for (++at; at < words.size() && is_flag(words[at]);) ++at;
+  if (at + 1 >= words.size()) return;
+  const std::string &type = words[at], &next = words[at + 1];
+  if (operation) return add(flops, type, 1);
+  if (next.rfind("@llvm.fmuladd.", 0) == 0 || next.rfind("@llvm.fma.", 0) == 0)
+    add(flops, type, 2);
+  else if (next.rfind("@llvm.sqrt.", 0) == 0)
+    add(flops, type, 1);
 }
 
 /// Attribute groups ("#5") of functions whose memory accesses are checked: kernel code.
@@ -64,9 +86,9 @@ std::set<std::string> checked_groups(const std::vector<std::string>& lines) {
 }
 
 bool is_checked(const std::string& definition, const std::set<std::string>& groups) {
-  static const std::regex group(R"( (#\d+)(?: |$))");
-  std::smatch match;
-  return std::regex_search(definition, match, group) && groups.count(match[1]);
+  for (const std::string& word : words_of(definition))
+    if (word[0] == '#') return groups.count(word) != 0;
+  return false;
 }
 
 /// Adds to one of the three counts that the runtime keeps for each core.
@@ -99,8 +121,10 @@ void print_block(const std::vector<std::string>& block, bool counted) {
 }
 
 bool is_label(const std::string& line) {
-  static const std::regex label(R"(^[-\w.$"]+:( .*)?$)");
-  return !line.empty() && line[0] != ' ' && std::regex_match(line, label);
+  const size_t colon = line.find(':');
+  if (colon == line.npos || (colon + 1 < line.size() && line[colon + 1] != ' ')) return false;
+  const auto in_name = [](unsigned char c) { return std::isalnum(c) || std::strchr("-_.$\"", c); };
+  return colon > 0 && std::all_of(line.begin(), line.begin() + colon, in_name);
 }
 
 }  // namespace

@@ -19,7 +19,15 @@ struct Node {
   int backend = unassigned;  ///< index into the backends, set by assign
   int layer = -1;            ///< transformer block; -1 before the first and -2 after the last
   bool dead = false;         ///< replaced by a fusion: no buffer, never run
-  bool operator==(const Node&) const = default;
+
+  // In graph/node.cpp: copying a variant of that many ops is too much code for each file that uses a graph.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+  bool operator==(const Node&) const;
 };
 
 /// Build order is execution order is liveness order.

@@ -1,6 +1,9 @@
 // From messages to text: what is checked and normalised, and templates built as published families build
 // theirs.
 #include "chat/chat_template.h"
+
+#include <nlohmann/json.hpp>
+
 #include "base/json.h"
 #include "chat/messages.h"
 #include "chat/render.h"

@@ -1,5 +1,7 @@
 // From pieces to ids: control tokens of trusted text only, plain text across pieces as one, one leading
 // token.
+#include <nlohmann/json.hpp>
+
 #include "base/json.h"
 #include "chat/chat_template.h"
 #include "chat/render.h"

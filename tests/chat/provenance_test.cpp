@@ -7,13 +7,15 @@ using Pieces = std::vector<std::pair<std::string, bool>>;
 namespace {
 
 Pieces pieces(const std::string& expression, const std::string& user = "a<b>c") {
-  return render_pieces("{{ " + expression + " }}", {{"u", user}, {"l", {user, "z"}}, {"d", {{"k", user}}}});
+  const std::string u = '"' + user + '"';
+  return render_pieces("{{ " + expression + " }}",
+                       R"({"u": )" + u + R"(, "l": [)" + u + R"(, "z"], "d": {"k": )" + u + "}}");
 }
 
 }  // namespace
 
 TEST_CASE("text of the template is trusted, text of a variable is not") {
-  CHECK(render_pieces("x{{ u }}y", {{"u", "U"}}) == Pieces{{"x", true}, {"U", false}, {"y", true}});
+  CHECK(render_pieces("x{{ u }}y", R"({"u": "U"})") == Pieces{{"x", true}, {"U", false}, {"y", true}});
   CHECK(pieces("'x' + u + 'y'") == Pieces{{"x", true}, {"a<b>c", false}, {"y", true}});
   CHECK(pieces("'x' ~ u ~ 1") == Pieces{{"x", true}, {"a<b>c", false}, {"1", true}});
   CHECK(pieces("u ~ u") == Pieces{{"a<b>ca<b>c", false}});
@@ -54,13 +56,13 @@ TEST_CASE("printed containers of a message are untrusted as a whole, of the temp
 }
 
 TEST_CASE("macros, set blocks and filters keep it too") {
-  CHECK(render_pieces("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(u) }}", {{"u", "U"}}) ==
+  CHECK(render_pieces("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(u) }}", R"({"u": "U"})") ==
         Pieces{{"<", true}, {"U", false}, {">", true}});
-  CHECK(render_pieces("{% set s %}({{ u }}){% endset %}{{ s | upper }}", {{"u", "u"}}) ==
+  CHECK(render_pieces("{% set s %}({{ u }}){% endset %}{{ s | upper }}", R"({"u": "u"})") ==
         Pieces{{"(", true}, {"U", false}, {")", true}});
-  CHECK(render_pieces("{% filter trim %}  {{ u }} {% endfilter %}", {{"u", "u"}}) == Pieces{{"u", false}});
-  CHECK(render_pieces("{% for c in u %}{{ c }}.{% endfor %}", {{"u", "ab"}}) ==
+  CHECK(render_pieces("{% filter trim %}  {{ u }} {% endfilter %}", R"({"u": "u"})") == Pieces{{"u", false}});
+  CHECK(render_pieces("{% for c in u %}{{ c }}.{% endfor %}", R"({"u": "ab"})") ==
         Pieces{{"a", false}, {".", true}, {"b", false}, {".", true}});
-  CHECK(render_pieces("{% for k in d %}{{ k }}{% endfor %}", {{"d", {{"key", 1}}}}) ==
+  CHECK(render_pieces("{% for k in d %}{{ k }}{% endfor %}", R"({"d": {"key": 1}})") ==
         Pieces{{"key", false}});
 }

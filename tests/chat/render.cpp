@@ -1,17 +1,20 @@
 #include "chat/render.h"
 
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 #include "chat/jinja/from_json.h"
 #include "chat/jinja/interpreter.h"
 
 namespace minfer::test {
 
-std::vector<std::pair<std::string, bool>> render_pieces(std::string_view source,
-                                                        const nlohmann::ordered_json& variables,
+std::vector<std::pair<std::string, bool>> render_pieces(std::string_view source, std::string_view variables,
                                                         chat::jinja::Limits limits) {
   const auto program = chat::jinja::Program::parse(source);
   chat::jinja::Runtime runtime(program->source, limits, 0);
   std::vector<std::pair<std::string, chat::jinja::Value>> values;
-  for (const auto& [name, value] : variables.items())
+  const auto parsed = parse_json(variables, "a test's variables");
+  for (const auto& [name, value] : parsed.items())
     values.emplace_back(name, chat::jinja::from_json(runtime, value));
   const auto text = chat::jinja::Interpreter(runtime, *program).run(values);
   std::vector<std::pair<std::string, bool>> pieces;
@@ -21,15 +24,13 @@ std::vector<std::pair<std::string, bool>> render_pieces(std::string_view source,
   return pieces;
 }
 
-std::string render(std::string_view source, const nlohmann::ordered_json& variables,
-                   chat::jinja::Limits limits) {
+std::string render(std::string_view source, std::string_view variables, chat::jinja::Limits limits) {
   std::string text;
   for (const auto& piece : render_pieces(source, variables, limits)) text += piece.first;
   return text;
 }
 
-std::string refusal(std::string_view source, const nlohmann::ordered_json& variables,
-                    chat::jinja::Limits limits) {
+std::string refusal(std::string_view source, std::string_view variables, chat::jinja::Limits limits) {
   try {
     const std::string text = render(source, variables, limits);
     FAIL_CHECK("rendered: " << text.substr(0, 200));

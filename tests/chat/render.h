@@ -1,7 +1,6 @@
 #pragma once
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,16 +10,17 @@
 
 namespace minfer::test {
 
-/// A template rendered with variables, which are untrusted as messages are; as pieces of one provenance each.
+/// A template rendered with variables, a JSON object, which are untrusted as messages are; as pieces of one
+/// provenance each.
 std::vector<std::pair<std::string, bool>> render_pieces(std::string_view source,
-                                                        const nlohmann::ordered_json& variables = {},
+                                                        std::string_view variables = "{}",
                                                         chat::jinja::Limits limits = {});
 
-std::string render(std::string_view source, const nlohmann::ordered_json& variables = {},
+std::string render(std::string_view source, std::string_view variables = "{}",
                    chat::jinja::Limits limits = {});
 
 /// What the template is refused with: "CODE: message". Fails the test if it is not.
-std::string refusal(std::string_view source, const nlohmann::ordered_json& variables = {},
+std::string refusal(std::string_view source, std::string_view variables = "{}",
                     chat::jinja::Limits limits = {});
 
 }  // namespace minfer::test
