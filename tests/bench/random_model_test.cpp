@@ -166,8 +166,7 @@ TEST_CASE("Llama 3's rope factors are the published ones") {
 }
 
 TEST_CASE("a committed vocabulary is taken over and padded; too large a one is refused") {
-  const std::string data = std::string(MINFER_TEST_DATA_DIR) + "/tokenizer/";
-  const auto smol = gguf::File::open(data + "smollm2-vocab.gguf");
+  const auto smol = gguf::File::open(MINFER_TEST_DATA_DIR "/tokenizer/smollm2-vocab.gguf");
   const bench::ModelShape wide{"wide", "llama", 1, 64, 2, 1, 32, 64, 49'200, 64, 1e4f, 1e-5f};
   const auto bytes = bench::random_model(wide, bench::type_plan("Q8_0"), smol.get(), 1).bytes();
   const auto file = gguf::File::parse(bytes, "padded");

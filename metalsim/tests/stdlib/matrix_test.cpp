@@ -16,7 +16,7 @@ struct Elements {
   std::string type;
   std::vector<uint8_t> bytes;
 
-  Elements(const std::string& type, size_t count) : type(type), bytes(count * size_of(type), 0xff) {}
+  Elements(const std::string& of, size_t count) : type(of), bytes(count * size_of(of), 0xff) {}
   static size_t size_of(const std::string& type) { return type == "float" ? 4 : 2; }
   static const Format& format(const std::string& type) {
     return type == "float" ? float_format : type == "half" ? half_format : bfloat_format;
