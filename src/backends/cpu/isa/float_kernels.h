@@ -45,9 +45,10 @@ float max1(float a, float b) {
   return a > b || a != a ? a : b;
 }
 
-/// y[i] = f(x[i]...) for lane-wise f; the ragged tail takes the same f.
+/// y[i] = f(x[i]...) for lane-wise f; the ragged tail takes the same f. By reference, since f may hold vectors: under
+/// AddressSanitizer clang 19 copies those to a stack that is not aligned for them.
 template <class V, class F>
-void map_lanes(float* y, const float* x, int64_t n, F f) {
+void map_lanes(float* y, const float* x, int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) V::store(y + i, f(V::load(x + i)));
   const int rest = int(n - i);
@@ -55,7 +56,7 @@ void map_lanes(float* y, const float* x, int64_t n, F f) {
 }
 
 template <class V, class F>
-void map_lanes(float* y, const float* a, const float* b, int64_t n, F f) {
+void map_lanes(float* y, const float* a, const float* b, int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) V::store(y + i, f(V::load(a + i), V::load(b + i)));
   const int rest = int(n - i);
