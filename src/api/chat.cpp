@@ -25,11 +25,11 @@ chat::RenderOptions render_options(const minfer_chat_options* given) {
   const minfer_chat_options all = read_struct(given, default_options, "options");
   chat::RenderOptions options;
   options.add_generation_prompt = all.add_generation_prompt;
-  if (all.enable_thinking < MINFER_THINKING_DEFAULT || all.enable_thinking > MINFER_THINKING_ON)
+  const int thinking = number_of(all.enable_thinking);
+  if (thinking < MINFER_THINKING_DEFAULT || thinking > MINFER_THINKING_ON)
     throw Error(ErrorCode::bad_request,
-                fmt::format("options.enable_thinking is {}, expected -1 to 1", int(all.enable_thinking)));
-  if (all.enable_thinking != MINFER_THINKING_DEFAULT)
-    options.enable_thinking = all.enable_thinking == MINFER_THINKING_ON;
+                fmt::format("options.enable_thinking is {}, expected -1 to 1", thinking));
+  if (thinking != MINFER_THINKING_DEFAULT) options.enable_thinking = thinking == MINFER_THINKING_ON;
   const std::string_view tools = text_argument(all.tools, all.tools_bytes, "options.tools");
   if (!tools.empty())
     options.tools = std::make_shared<nlohmann::ordered_json>(parse_json(tools, "options.tools"));

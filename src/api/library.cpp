@@ -13,7 +13,7 @@ const char* minfer_version(void) { return MINFER_VERSION; }
 int32_t minfer_abi_version(void) { return MINFER_ABI_VERSION; }
 
 const char* minfer_status_name(minfer_status status) {
-  switch (status) {
+  switch (api::number_of(status)) {
     case MINFER_OK:
       return "ok";
     case MINFER_BAD_MODEL:
@@ -42,7 +42,7 @@ const char* minfer_status_name(minfer_status status) {
 
 minfer_status minfer_log_set_level(minfer_log_level level) {
   return api::guarded([&] {
-    const int number = int(level);
+    const int number = api::number_of(level);
     if (number < MINFER_LOG_DEBUG || number > MINFER_LOG_ERROR)
       throw Error(ErrorCode::bad_request, fmt::format("argument `level` is {}, expected 0 to 3", number));
     set_log_level(LogLevel(number));

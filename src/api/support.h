@@ -73,6 +73,15 @@ Struct read_struct(const Struct* given, const Struct& defaults, std::string_view
   return all;
 }
 
+/// The number in an enum that a caller filled in: C allows any, and C++ only those of the enum to be read as one.
+template <class Enum>
+int number_of(const Enum& value) {
+  int number;
+  static_assert(sizeof number == sizeof value);
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
 /// Fills in as much of a struct as the caller knows; the rest of a newer one becomes zero.
 template <class Struct>
 void write_struct(Struct* target, size_t size, const Struct& values, std::string_view name) {

@@ -1,5 +1,6 @@
 #include "chat/chat_template.h"
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "api/api_test.h"
@@ -52,7 +53,8 @@ TEST_CASE("chat: messages and options that cannot be used are named") {
   refused(model, "[" + std::string(500, '[') + std::string(500, ']') + "]", "levels");
   minfer_chat_options options;
   expect_ok(minfer_chat_options_init(&options, sizeof options));
-  options.enable_thinking = minfer_thinking(7);
+  const int no_thinking = 7;  // which C can write into an enum, and C++ cannot
+  std::memcpy(&options.enable_thinking, &no_thinking, sizeof no_thinking);
   refused(model, conversation, "enable_thinking", &options);
   expect_ok(minfer_chat_options_init(&options, sizeof options));
   options.tools_bytes = 3;
