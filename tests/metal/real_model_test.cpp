@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "backends/registry.h"
 #include "cli/model_store.h"
@@ -51,6 +53,35 @@ TEST_CASE("graph_metal_real_wk_matmul") {
     bench.run();
     CHECK(worst_matvec_ratio(decoded(weight), x, bench.read(y), weight.ref.cols, weight.ref.rows) <= 1);
   }
+}
+
+// What ctest runs under this name is the program itself, on the fast device. Here its answer begins under the checker:
+// fed the recorded tokens, since below the gap between two engines' roundings either token is right.
+TEST_CASE("graph_metal_matches_llama_reference" * doctest::skip(checked)) {
+  constexpr double least_gap = 0.6;
+  constexpr size_t steps = 9;
+  std::ifstream file(MINFER_TEST_DATA_DIR "/cli/default_greedy.json");
+  const auto recorded = nlohmann::json::parse(file)["cases"][0];
+  const auto gaps = recorded["gaps"].get<std::vector<double>>();
+  const auto answer = recorded["greedy"].get<std::vector<Token>>();
+  auto tokens = recorded["ids"].get<std::vector<Token>>();
+
+  SessionOptions options;
+  options.device = std::string(device_kinds().back().name);
+  options.n_ctx = 64;
+  const auto session = Session::create(default_model(), options);
+  size_t compared = 0;
+  for (size_t step = 0; step < steps; ++step) {
+    const std::span<const float> logits = session->decode(tokens);
+    const Token likeliest = Token(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    CAPTURE(step);
+    if (gaps[step] >= least_gap) {
+      CHECK(likeliest == answer[step]);
+      ++compared;
+    }
+    tokens = {answer[step]};
+  }
+  CHECK(compared > steps / 2);
 }
 
 // The published classes: of the answers of two formats, the worst logit within 4 and the likeliest token's

@@ -62,8 +62,8 @@ struct KernelTable {
   /// y[t*y_stride + r] = row r of w times token t, for r < rows, t < tokens: integer dots.
   /// Per row and token, over blocks b of 32 in order, starting from acc = 0, with isum the exact integer dot:
   ///   q4_0 q5_0 q8_0   acc = fma(dw*da, isum, acc)                        (quants minus their offset)
-  ///   q4_1 q5_1        acc = fma(dw*da, isum, acc); acc = fma(mw*da, asum, acc)
-  ///   q4_k q5_k        acc = fma((dw*scale)*da, isum, acc); acc = fma(-(dminw*min)*da, asum, acc)
+  ///   q4_1 q5_1        acc = fma(dw*da, isum, acc); acc = fma(mw, da*asum, acc)
+  ///   q4_k q5_k        acc = fma((dw*scale)*da, isum, acc); acc = fma(-(dminw*min), da*asum, acc)
   ///   q6_k             acc = fma(dw*da, scale0*isum0 + scale1*isum1, acc)   (two halves of 16, exact
   ///   integer)
   /// where a product in parentheses or joined by * is rounded once, left to right.
