@@ -6,6 +6,7 @@
 #include "backends/metal/ops/half_range.h"
 #include "backends/metal/ops/kernel_term.h"
 #include "backends/metal/ops/ops.h"
+#include "base/log.h"
 
 namespace minfer::metal {
 namespace {
@@ -59,6 +60,10 @@ void emit_gemm(Encoder& encoder, const Node& node, const WeightRef& weight, cons
   const Span bytes = encoder.weight(node, weight);
   const GemmArgs args = args_for(node, weight, x.tokens);
   const bool half = encoder.settings.half_staging && fits_half(weight, bytes.host());
+  if (encoder.settings.half_staging && !half) {
+    log(LogLevel::info, "{}: {} is staged as f32: {} values may lie beyond a half", node.name, weight.name,
+        info(weight.type).name);
+  }
   const Span scales = half ? emit_row_scales(encoder, node, args, x) : Span{};
   DispatchBuilder dispatch = encoder.dispatch(node, kernel_name(weight.type, half));
   dispatch.args(args).write(1, y.span).read(2, bytes).read(3, x.span);
