@@ -106,14 +106,18 @@ void ThreadPool::run(const std::function<void(const Worker&)>& job) {
   s.busy.store(false, std::memory_order_release);
 }
 
-void Worker::barrier() const {
-  if (count == 1) return;
+bool Worker::arrive() const {
+  if (count == 1) return true;
   ThreadPool::State& s = *pool->state_;
   const uint32_t seen = s.passed.now();
-  if (s.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < count) {
-    s.passed.wait_beyond(seen, s.at_barrier);
-    return;
-  }
+  if (s.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == count) return true;
+  s.passed.wait_beyond(seen, s.at_barrier);
+  return false;
+}
+
+void Worker::let_pass() const {
+  if (count == 1) return;
+  ThreadPool::State& s = *pool->state_;
   s.arrived.store(0, std::memory_order_relaxed);
   s.passed.advance();
 }

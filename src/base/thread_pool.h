@@ -11,8 +11,21 @@ struct Worker {
   int index;  ///< 0 .. count-1; 0 is the calling thread
   int count;
   class ThreadPool* pool;
-  /// Waits until every worker of the job has arrived. Spins, backs off to sleep when a partner is preempted.
-  void barrier() const;
+  /// Waits until every worker of the job has arrived and the last of them has called `last`, which all see
+  /// done. Spins, backs off to sleep when a partner is preempted.
+  template <class Last>
+  void barrier(Last&& last) const {
+    if (!arrive()) return;
+    last();
+    let_pass();
+  }
+  void barrier() const {
+    barrier([] {});
+  }
+
+ private:
+  bool arrive() const;  ///< true at once for the last to arrive; false for the others, when they may pass
+  void let_pass() const;
 };
 
 struct Range {

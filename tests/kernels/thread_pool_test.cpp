@@ -78,6 +78,28 @@ TEST_CASE("a barrier separates writes from reads, also with more threads than co
   }
 }
 
+TEST_CASE("the last to arrive at a barrier works alone, after all before it and before all behind it") {
+  for (const int threads : {1, 2, 3, 7}) {
+    ThreadPool pool(threads);
+    std::vector<int64_t> slot(size_t(threads), 0), seen(size_t(threads), 0);
+    int64_t sum = 0;  // not atomic: one worker at a time, ordered by the barrier
+    constexpr int rounds = 300;
+    pool.run([&](const Worker& w) {
+      for (int round = 1; round <= rounds; ++round) {
+        slot[size_t(w.index)] = round;
+        w.barrier([&] {
+          for (const int64_t s : slot) sum += s;
+        });
+        seen[size_t(w.index)] += sum;
+        w.barrier();
+      }
+    });
+    int64_t want = 0, all = 0;
+    for (int round = 1; round <= rounds; ++round) want += all += int64_t(round) * threads;
+    for (const int64_t s : seen) CHECK(s == want);
+  }
+}
+
 TEST_CASE("workers that fell asleep wake for the next job, and for a barrier that came late") {
   using namespace std::chrono_literals;
   ThreadPool pool(3);

@@ -23,16 +23,24 @@ bool must_follow(const Step& earlier, const Step& later) {
          overlap(earlier.reads, later.writes);
 }
 
+/// The first step from `at` on that is a team's.
+size_t skip_solo(const std::vector<Step>& steps, size_t at) {
+  while (at < steps.size() && steps[at].solo) ++at;
+  return at;
+}
+
 }  // namespace
 
 void plan_barriers(std::vector<Step>& steps) {
   size_t open = 0;  // steps [open, i) run without a barrier between them
   for (size_t i = 0; i < steps.size(); ++i) {
-    for (size_t j = open; j < i; ++j) {
-      if (!must_follow(steps[j], steps[i])) continue;
-      steps[i].barrier_before = true;
-      open = i;
-      break;
+    const auto follows = [&](const Step& earlier) { return must_follow(earlier, steps[i]); };
+    if (std::none_of(steps.begin() + open, steps.begin() + i, follows)) continue;
+    steps[i].barrier_before = true;
+    open = i;
+    if (steps[i].solo) {
+      open = skip_solo(steps, i);
+      i = open - 1;
     }
   }
 }
@@ -46,23 +54,29 @@ void CpuProgram::run(ThreadPool& pool, const std::atomic<bool>* cancel) {
   for (const auto& check : checks) check();
   for (const auto& prepare : prepares) prepare();
   forget_taken(size_t(pool.threads()));
-  // All workers must leave at the same barrier, whenever the flag changes: worker 0 alone looks at it, before
-  // the barrier, and names the first step not to do. After it, all know a name that is not later; one written
-  // for a later barrier tells nobody to leave now.
-  std::atomic<size_t> end = steps.size();
+  bool stopped = false;  // written by the last to arrive at a barrier alone: all leave at the same one
   pool.run([&](const Worker& worker) {
-    const Worker sole{0, 1, worker.pool};
     std::byte* mine = scratch.data() + size_t(worker.index) * scratch_bytes;
+    const auto taken_of = [&](size_t i) { return taken_.data() + i * size_t(worker.count); };
+    const auto run_solo = [&](size_t i) {
+      const Worker sole{0, 1, worker.pool};
+      steps[i].work({sole, mine, taken_of(i)});
+    };
     for (size_t i = 0; i < steps.size(); ++i) {
-      const Step& step = steps[i];
-      Taken* const taken_here = taken_.data() + i * size_t(worker.count);
-      if (step.barrier_before) {
-        if (cancel && worker.index == 0 && cancel->load(std::memory_order_relaxed) && i < end) end = i;
-        worker.barrier();
-        if (i >= end) return;
+      if (steps[i].barrier_before) {
+        const size_t team = skip_solo(steps, i);
+        worker.barrier([&] {
+          stopped = cancel != nullptr && cancel->load(std::memory_order_relaxed);
+          for (size_t solo = i; solo < team && !stopped; ++solo) run_solo(solo);
+        });
+        if (stopped) return;
+        if (steps[i].solo) {
+          i = team - 1;
+          continue;
+        }
       }
-      if (!step.solo) step.work({worker, mine, taken_here});
-      if (step.solo && worker.index == 0) step.work({sole, mine, taken_here});
+      if (!steps[i].solo) steps[i].work({worker, mine, taken_of(i)});
+      if (steps[i].solo && worker.index == 0) run_solo(i);
     }
   });
 }

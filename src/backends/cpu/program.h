@@ -41,8 +41,8 @@ struct Step {
   std::string_view name;
   std::function<void(const Lane&)> work;
   std::vector<Access> reads, writes;
-  bool solo = false;            ///< so little work that worker 0 does it as a team of one
-  bool barrier_before = false;  ///< set by plan_barriers
+  bool solo = false;            ///< so little work that one worker does it as a team of one
+  bool barrier_before = false;  ///< set by plan_barriers; a solo step is done inside of it
 };
 
 /// A step that solo workers do faster than a team can share: below this many elements a barrier costs more.
@@ -62,7 +62,8 @@ void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
 }
 
 /// Puts a barrier before each step that touches what a step since the last barrier wrote, or writes what one
-/// read. Two solo steps need none between them: one worker runs both, in order.
+/// read. If that is a solo step, the last worker to arrive does it, and the solo steps right after it, before
+/// anyone passes: what follows them needs no barrier of its own.
 void plan_barriers(std::vector<Step>& steps);
 
 /// The token rows of one source quantised to Q8: one store a program, refilled whenever the source changes.
