@@ -16,6 +16,7 @@ struct Simd {
   static constexpr int rows = 8;
   static constexpr int signed_offset = 0;
   /// Two groups by three tokens: six sums of floats and six of integers in sixteen registers.
+  static constexpr int tile_groups = 2;
   template <class F>
   static constexpr int tile_tokens = 3;
 

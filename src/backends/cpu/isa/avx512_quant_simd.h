@@ -22,10 +22,12 @@ struct Simd {
   static constexpr int rows = 16;
   /// vpdpbusd takes unsigned weights: signed ones are shifted up by 128, and the sum of the activations down.
   static constexpr int signed_offset = 128;
-  /// Two groups by this many tokens keep 24 accumulators in registers (16 where a third set is needed) and
-  /// halve the loads per product, which would otherwise bound the loop.
+  /// One group by this many tokens keeps 24 sums in registers. Four activations come broadcast from memory
+  /// with the product that takes them, so a product is one instruction and a word of weights is loaded once a
+  /// tile.
+  static constexpr int tile_groups = 1;
   template <class F>
-  static constexpr int tile_tokens = F::kind == quant::Kind::two_scales ? 4 : 6;
+  static constexpr int tile_tokens = F::kind == quant::Kind::two_scales ? 8 : 12;
 
   static __m128i load_16_bytes(const std::byte* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
@@ -118,10 +120,14 @@ struct Simd {
   static Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
   static Floats negate(Floats v) { return _mm512_xor_ps(v, _mm512_set1_ps(-0.0f)); }
 
-  static Words four_activations(const int8_t* q) {
-    int v;
-    std::memcpy(&v, q, sizeof v);
-    return _mm512_set1_epi32(v);
+  /// sum + the dots of each word of w and the four activations at q. g++ 12 would broadcast them in an
+  /// instruction of its own.
+  [[gnu::always_inline]] static Words add_product(Words sum, Bytes w, const int8_t* q) {
+    struct Four {
+      int8_t q[4];
+    };
+    asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(*reinterpret_cast<const Four*>(q)));
+    return sum;
   }
 
   /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors.
@@ -150,10 +156,10 @@ struct Simd {
   [[gnu::always_inline]] static void add_products(Words (&isum)[groups][tokens], const Block* blocks,
                                                   const Tokens& x) {
     quant::static_for<end - first>([&](auto i) {
-      quant::static_for<tokens>([&](auto t) {
-        const __m512i a = four_activations(x.q[t] + 4 * (first + i));
-        quant::static_for<groups>(
-            [&](auto g) { isum[g][t] = _mm512_dpbusd_epi32(isum[g][t], blocks[g].q[first + i], a); });
+      quant::static_for<groups>([&](auto g) {
+        const Bytes w = blocks[g].q[first + i];
+        quant::static_for<tokens>(
+            [&](auto t) { isum[g][t] = add_product(isum[g][t], w, x.q[t] + 4 * (first + i)); });
       });
     });
   }

@@ -16,6 +16,7 @@ struct Simd {
   static constexpr int rows = 4;
   static constexpr int signed_offset = 0;
   /// Two groups by four tokens: sixteen sums and eight registers of activations.
+  static constexpr int tile_groups = 2;
   template <class F>
   static constexpr int tile_tokens = 4;
 

@@ -9,8 +9,8 @@
 /// (row, token) has its own sum over blocks in order and nothing depends on how rows or tokens are grouped.
 ///
 /// Few tokens: each block is unpacked in registers and used at once, which reads the weights once at the
-/// speed of memory. More tokens: one or two groups of rows are unpacked into a panel that stays in the cache,
-/// and tiles of two groups by V::tile_tokens tokens run over it.
+/// speed of memory. More tokens: V::tile_groups groups of rows are unpacked into a panel that stays in the
+/// cache, and tiles of these groups by V::tile_tokens tokens run over it.
 namespace minfer::cpu::quant {
 
 /// Up to here a block is unpacked for each group of tokens, from here on panels pay off.
@@ -37,7 +37,8 @@ template <class V, class F, int groups, int tokens>
 
 /// One group of rows times `tokens` tokens, straight from the weights. `next` is where the weights of the
 /// following group begin: they are fetched while this group is computed, in the order they lie in memory, and
-/// evenly: a processor that has a dozen lines under way computes nothing until it may ask for more.
+/// evenly: a processor that has a dozen lines under way computes nothing until it may ask for more. They go
+/// to the second-level cache: groups of long rows would push each other out of the first.
 template <class V, class F, int tokens>
 [[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
                                  const std::byte* next, const TokenBlock<V, F, tokens>* x, int64_t blocks) {
@@ -48,7 +49,9 @@ template <class V, class F, int tokens>
   for (int64_t b = 0; b < blocks; b += F::span) {
     F::unpack(
         w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) __attribute__((always_inline)) {
-          for (int line = 0; line < step_bytes; line += 64) __builtin_prefetch(next + i * step_bytes + line);
+          for (int line = 0; line < step_bytes; line += 64) {
+            __builtin_prefetch(next + i * step_bytes + line, 0, 2);
+          }
           accumulate<V, F, 1, tokens>(acc, &block, x[b + i]);
         });
     next += step_bytes * F::span;
@@ -149,12 +152,11 @@ void panels_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_
                    const Strip& x, std::byte* scratch) {
   constexpr int64_t group = V::rows;
   for (int64_t r = 0; r < rows;) {
-    const bool two = rows - r > group && rows >= 2 * group;
+    const bool two = V::tile_groups == 2 && rows - r > group && rows >= 2 * group;
     const int64_t height = two ? 2 * group : group;
     const int64_t start = std::min(r, rows - height);
-    (two ? panel_matmul<V, F, 2> : panel_matmul<V, F, 1>)(y + start, y_stride,
-                                                          w + size_t(start) * w_row_bytes, w_row_bytes, x,
-                                                          scratch);
+    const auto panel = two ? panel_matmul<V, F, V::tile_groups> : panel_matmul<V, F, 1>;
+    panel(y + start, y_stride, w + size_t(start) * w_row_bytes, w_row_bytes, x, scratch);
     r = start + height;
   }
 }
@@ -168,9 +170,11 @@ void few_tokens_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_
   pack_tokens(packed, x);
   for (int64_t r = 0; r < rows; r += group) {
     const int64_t start = std::min(r, rows - group);
-    const int64_t next = std::min(r + group, rows - group);
-    few_tokens<V, F, tokens>(y + start, y_stride, w + size_t(start) * w_row_bytes, w_row_bytes,
-                             w + size_t(next) * w_row_bytes, packed, x.cols / 32);
+    // Behind the last rows lie those that the thread most likely takes next; to ask for memory that is not
+    // there does nothing.
+    const std::byte* next = w + size_t(r + group) * w_row_bytes;
+    few_tokens<V, F, tokens>(y + start, y_stride, w + size_t(start) * w_row_bytes, w_row_bytes, next, packed,
+                             x.cols / 32);
   }
 }
 
