@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/cpu/isa/kernels.h"
+#include "backends/cpu/isa/quant_tokens.h"
 #include "ceilings.h"
 
 /// Rates of the integer products beside this machine's limits, measured in the same run: decoding against the
@@ -13,17 +14,19 @@ using namespace minfer::cpu;
 
 namespace {
 
-/// Quantised tokens and room for their products.
+/// Tokens of ones.
 struct Tokens {
-  std::vector<int8_t> q;
-  std::vector<float> d;
-  std::vector<int32_t> sum;
-  Q8Rows rows;
-  Tokens(int64_t tokens, int64_t cols)
-      : q(size_t(tokens * cols), 1),
-        d(size_t(tokens * cols / 32), 0.01f),
-        sum(d.size(), 32),
-        rows{q.data(), d.data(), sum.data(), cols} {}
+  std::vector<std::byte> packed;
+  Q8Tokens tokens;
+  Tokens(int64_t n, int64_t cols) : packed(q8_token_bytes(cols, n)), tokens{packed.data(), cols, n} {
+    std::vector<int8_t> q(size_t(token_tile * cols), 1);
+    std::vector<float> d(size_t(token_tile * cols / 32), 0.01f);
+    std::vector<int32_t> sum(2 * d.size(), 16);
+    for (int64_t t = 0; t < n; t += token_tile) {
+      pack_tokens(tokens.tile(t), {q.data(), d.data(), sum.data()}, std::min(token_tile, n - t), 0,
+                  cols / 32);
+    }
+  }
 };
 
 /// Seconds of one product, rows shared out in steps of 32.
@@ -38,7 +41,7 @@ double product_seconds(ThreadPool& pool, DType type, const std::byte* w, int64_t
     pool.run([&](const Worker& worker) {
       const Range share = minfer::share(rows, 32, worker);
       matmul_q(kernels(), type)(y.data() + share.begin, rows, w + size_t(share.begin) * stride, stride,
-                                share.end - share.begin, x.rows, tokens,
+                                share.end - share.begin, x.tokens,
                                 scratch.bytes() + scratch_bytes * size_t(worker.index));
     });
   });

@@ -29,12 +29,13 @@ TEST_CASE("quantise_q8 rounds halves to even and clamps nothing in range") {
     INFO(table->isa);
     int8_t q[32];
     float d;
-    int32_t sum;
-    table->quantise_q8(q, &d, &sum, x.data(), 32);
+    int32_t sum[2];
+    table->quantise_q8({q, &d, sum}, x.data(), 32);
     for (size_t i = 0; i < std::size(want); ++i) CHECK(int(q[i]) == want[i]);
     CHECK(int(q[31]) == 127);
     CHECK(d == 1.0f);
-    CHECK(sum == 127 + 126);
+    CHECK(sum[0] == 126);
+    CHECK(sum[1] == 127);
   }
 }
 
@@ -65,17 +66,34 @@ TEST_CASE("blocks of zeros, tiny values and values that are not finite") {
     x[128] = -std::numeric_limits<float>::max();
     std::vector<int8_t> q(x.size());
     std::vector<float> d(5);
-    std::vector<int32_t> sum(5);
-    table->quantise_q8(q.data(), d.data(), sum.data(), x.data(), int64_t(x.size()));
+    std::vector<int32_t> sum(10);
+    table->quantise_q8({q.data(), d.data(), sum.data()}, x.data(), int64_t(x.size()));
     CHECK(d[0] == 0.0f);
     CHECK(sum[0] == 0);
+    CHECK(sum[1] == 0);
     CHECK(d[1] == 1e-40f / 127.0f);
     CHECK(int(q[32 + 3]) == 127);
-    CHECK(sum[1] == 127);
+    CHECK(sum[2] == 127);
     CHECK(std::isnan(d[2]));
     CHECK(std::isnan(d[3]));
     CHECK(int(q[128]) == -127);
     CHECK(d[4] == std::numeric_limits<float>::max() / 127.0f);
+  }
+}
+
+TEST_CASE("a block so small that 127 / amax overflows, among blocks that are not") {
+  std::vector<float> x(32 * 4, 1.0f);
+  for (size_t i = 64; i < 96; ++i) x[i] = i % 2 ? 1e-40f : -0.5e-40f;
+  for (const KernelTable* table : tables_here()) {
+    INFO(table->isa);
+    int8_t q[128];
+    float d[4];
+    int32_t sum[8];
+    table->quantise_q8({q, d, sum}, x.data(), 128);
+    for (size_t i = 0; i < 128; ++i) CHECK(int(q[i]) == (i / 32 != 2 || i % 2 ? 127 : -127));
+    for (const int b : {0, 1, 3}) CHECK(d[b] == 1.0f / 127.0f);
+    CHECK(d[2] == 1e-40f / 127.0f);
+    CHECK(sum[4] == 0);
   }
 }
 
@@ -86,9 +104,9 @@ TEST_CASE("the quantisers and load_q8_0 have the reference's bits") {
       const std::vector<float> x = seed % 2 ? wild_values(n, seed) : normal_values(n, seed, 0.3f);
       Guarded<int8_t> q(n, 1), q_want(n, 1);
       Guarded<float> d(blocks), d_want(blocks), back(n), back_want(n);
-      Guarded<int32_t> sum(blocks), sum_want(blocks);
-      table->quantise_q8(q.data(), d.data(), sum.data(), x.data(), n);
-      scalar_table().quantise_q8(q_want.data(), d_want.data(), sum_want.data(), x.data(), n);
+      Guarded<int32_t> sum(2 * blocks), sum_want(2 * blocks);
+      table->quantise_q8({q.data(), d.data(), sum.data()}, x.data(), n);
+      scalar_table().quantise_q8({q_want.data(), d_want.data(), sum_want.data()}, x.data(), n);
       Guarded<uint8_t> block(34 * blocks, 1), block_want(34 * blocks, 1);
       table->store_q8_0(reinterpret_cast<std::byte*>(block.data()), x.data(), n);
       scalar_table().store_q8_0(reinterpret_cast<std::byte*>(block_want.data()), x.data(), n);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/isa/quant_tokens.h"
 #include "base/fp16.h"
 #include "kernels/kernel_test.h"
 #include "quant/dtype.h"
@@ -72,7 +73,7 @@ inline uint16_t extreme_scale(std::mt19937& rng) {
   return rng() % 2 ? extremes[rng() % std::size(extremes)] : ordinary_scale(rng);
 }
 
-/// Tokens in the form that kernels read.
+/// Quantised tokens, to be set at will and packed as kernels read them.
 struct QuantisedTokens {
   std::vector<int8_t> q;
   std::vector<float> d;
@@ -80,18 +81,28 @@ struct QuantisedTokens {
   int64_t cols;
 
   QuantisedTokens(int64_t tokens, int64_t n_cols)
-      : q(size_t(tokens * n_cols)), d(size_t(tokens * n_cols / 32)), sum(d.size()), cols(n_cols) {}
+      : q(size_t(tokens * n_cols)), d(size_t(tokens * n_cols / 32)), sum(2 * d.size()), cols(n_cols) {}
   QuantisedTokens(const std::vector<float>& x, int64_t n_cols)
       : QuantisedTokens(int64_t(x.size()) / n_cols, n_cols) {
-    scalar_table().quantise_q8(q.data(), d.data(), sum.data(), x.data(), int64_t(x.size()));
+    scalar_table().quantise_q8({q.data(), d.data(), sum.data()}, x.data(), int64_t(x.size()));
   }
   void set_sums() {
-    for (size_t b = 0; b < sum.size(); ++b) {
-      sum[b] = 0;
-      for (size_t i = 0; i < 32; ++i) sum[b] += q[32 * b + i];
+    for (size_t half = 0; half < sum.size(); ++half) {
+      sum[half] = 0;
+      for (size_t i = 0; i < 16; ++i) sum[half] += q[16 * half + i];
     }
   }
-  Q8Rows rows() { return {q.data(), d.data(), sum.data(), cols}; }
+  /// The first `tokens` of them.
+  std::vector<std::byte> packed(int64_t tokens) {
+    std::vector<std::byte> bytes(q8_token_bytes(cols, tokens));
+    const int64_t blocks = cols / 32;
+    for (int64_t t = 0; t < tokens; t += token_tile) {
+      const Q8Rows rows = Q8Rows{q.data(), d.data(), sum.data()}.from(t * blocks);
+      pack_tokens(Q8Tokens{bytes.data(), cols, tokens}.tile(t), rows, std::min(token_tile, tokens - t), 0,
+                  blocks);
+    }
+    return bytes;
+  }
 };
 
 /// One product with its output between guards; rows lie y_stride apart and the gaps are guards too.
@@ -107,7 +118,9 @@ struct Product {
     std::byte* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     std::byte* end = aligned + matmul_scratch_bytes(x.cols);
     *end = guard_byte;
-    matmul_q(table, format.type)(y.data(), stride, w.row(0), w.row_bytes, rows, x.rows(), tokens, aligned);
+    std::vector<std::byte> packed = x.packed(tokens);
+    matmul_q(table, format.type)(y.data(), stride, w.row(0), w.row_bytes, rows,
+                                 Q8Tokens{packed.data(), x.cols, tokens}, aligned);
     scratch_intact = *end == guard_byte;
   }
   float at(int64_t t, int64_t r) { return y[t * stride + r]; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/isa/quant_tokens.h"
+#include "backends/cpu/ops/ops.h"
 #include "base/error.h"
 
 namespace minfer::cpu {
@@ -12,20 +14,6 @@ namespace {
 
 constexpr size_t line = 64;
 size_t to_line(size_t bytes) { return (bytes + line - 1) / line * line; }
-
-constexpr int64_t q8_block = 32;
-
-/// Quantises what `n` blocks of values lost when they were rounded to `plane`.
-void quantise_rest(decltype(KernelTable::quantise_q8) kernel, const Q8Rows& to, const Q8Rows& plane,
-                   const float* values, int64_t n) {
-  for (int64_t b = 0; b < n; ++b) {
-    float rest[q8_block];
-    for (int64_t i = 0; i < q8_block; ++i) {
-      rest[i] = values[b * q8_block + i] - float(plane.q[b * q8_block + i]) * plane.d[b];
-    }
-    kernel(to.q + b * q8_block, to.d + b, to.sum + b, rest, q8_block);
-  }
-}
 
 }  // namespace
 
@@ -136,22 +124,8 @@ void Encoder::quantise(const Values& x, int planes) {
   const bool same_rows =
       quantised_.data == x.data && quantised_.cols == x.cols && quantised_.tokens == x.tokens;
   if (same_rows && planes_ == planes) return;
-  program_.q8.bytes = std::max(program_.q8.bytes, q8_bytes(x.cols, x.tokens * planes));
-  const auto work = [x, planes, store = q8(), kernel = kernels.quantise_q8](const Lane& lane) {
-    const Q8Rows rows = q8_rows(store->memory.data(), x.cols, x.tokens * planes);
-    // Blocks are independent, so one token is shared by blocks and many by tokens.
-    const int64_t blocks = x.cols / q8_block, step = x.tokens == 1 ? 16 : blocks;
-    const Range mine = share(x.tokens * blocks, step, lane.worker);
-    for (int64_t at = mine.begin; at < mine.end;) {
-      const int64_t token = at / blocks, first = at % blocks, n = std::min(mine.end - at, blocks - first);
-      const Q8Rows to = rows.from(token * planes, first);
-      const float* values = x.data + at * q8_block;
-      kernel(to.q, to.d, to.sum, values, n * q8_block);
-      if (planes == 2) quantise_rest(kernel, rows.from(token * planes + 1, first), to, values, n);
-      at += n;
-    }
-  };
-  step({"quantise_q8", work, {x.access()}, {q8_access()}, x.elements() <= solo_elements});
+  program_.q8.bytes = std::max(program_.q8.bytes, q8_token_bytes(x.cols, x.tokens * planes));
+  emit_quantise(*this, x, planes);
   quantised_ = x;
   planes_ = planes;
 }
@@ -160,18 +134,6 @@ void Encoder::finish() {
   program_.q8.memory = AlignedMemory(program_.q8.bytes);
   program_.scratch = AlignedMemory(program_.scratch_bytes * size_t(threads_));
   plan_barriers(program_.steps);
-}
-
-size_t q8_bytes(int64_t cols, int64_t tokens) {
-  const size_t blocks = size_t(cols / 32 * tokens);
-  return to_line(size_t(cols * tokens)) + 2 * to_line(blocks * sizeof(float));
-}
-
-Q8Rows q8_rows(std::byte* memory, int64_t cols, int64_t tokens) {
-  std::byte* scales = memory + to_line(size_t(cols * tokens));
-  std::byte* sums = scales + to_line(size_t(cols / 32 * tokens) * sizeof(float));
-  return {reinterpret_cast<int8_t*>(memory), reinterpret_cast<float*>(scales),
-          reinterpret_cast<int32_t*>(sums), cols};
 }
 
 }  // namespace minfer::cpu

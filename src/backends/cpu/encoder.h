@@ -70,7 +70,6 @@ class Encoder {
   const int32_t* indices(const Node& node, const Operand& operand, int64_t count) const;
 
   /// Adds the step that quantises `x`, unless the store holds it already; every matmul of x reads the store.
-  /// With two planes token t has rows 2t and 2t + 1: its values, and what rounding those left over.
   void quantise(const Values& x, int planes);
   const Q8Store* q8() const { return &program_.q8; }
   Access q8_access() const { return {&program_.q8, sizeof program_.q8}; }
@@ -99,10 +98,6 @@ class Encoder {
   std::map<size_t, std::byte*> states_;
   std::map<PlanKey, std::shared_ptr<AttentionPlan>> plans_;
 };
-
-/// The store's memory as rows of `cols` values for `tokens` tokens.
-Q8Rows q8_rows(std::byte* memory, int64_t cols, int64_t tokens);
-size_t q8_bytes(int64_t cols, int64_t tokens);
 
 /// A static refusal: what node, what is wrong.
 [[noreturn]] void refuse(const Node& node, ErrorCode code, const std::string& why);

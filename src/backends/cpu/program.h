@@ -66,7 +66,8 @@ void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
 /// anyone passes: what follows them needs no barrier of its own.
 void plan_barriers(std::vector<Step>& steps);
 
-/// The token rows of one source quantised to Q8: one store a program, refilled whenever the source changes.
+/// One source's quantised tokens (isa/quant_tokens.h): one store a program, refilled whenever the source
+/// changes.
 struct Q8Store {
   size_t bytes = 0;
   AlignedMemory memory;

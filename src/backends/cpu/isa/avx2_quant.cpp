@@ -54,21 +54,21 @@ Quantised quantise_block(const float* x) {
   return {_mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order), amax / 127.0f};
 }
 
-int32_t sum_bytes(__m256i q) {
-  const __m256i words = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), q), _mm256_set1_epi16(1));
-  __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+int32_t sum_bytes(__m128i q) {
+  __m128i sum = _mm_madd_epi16(_mm_maddubs_epi16(_mm_set1_epi8(1), q), _mm_set1_epi16(1));
   sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
   return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1)));
 }
 
 }  // namespace
 
-void quantise_q8(int8_t* q, float* d, int32_t* sum, const float* x, int64_t n) {
+void quantise_q8(const Q8Rows& to, const float* x, int64_t n) {
   for (int64_t b = 0; b < n / 32; ++b) {
     const Quantised block = quantise_block(x + 32 * b);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + 32 * b), block.q);
-    d[b] = block.d;
-    sum[b] = sum_bytes(block.q);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.q + 32 * b), block.q);
+    to.d[b] = block.d;
+    to.sum[2 * b] = sum_bytes(_mm256_castsi256_si128(block.q));
+    to.sum[2 * b + 1] = sum_bytes(_mm256_extracti128_si256(block.q, 1));
   }
 }
 

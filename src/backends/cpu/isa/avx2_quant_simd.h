@@ -12,13 +12,10 @@ struct Simd {
   using Bytes = __m256i;
   using Words = __m256i;
   using Floats = __m256;
-  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 8;
   static constexpr int signed_offset = 0;
-  /// Two groups by three tokens: six sums of floats and six of integers in sixteen registers.
-  static constexpr int tile_groups = 2;
-  template <class F>
-  static constexpr int tile_tokens = 3;
+  /// Four sums of floats and four of integers in sixteen registers.
+  static constexpr int tile_tokens = 4;
 
   static __m128i load_16_bytes(const std::byte* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
@@ -110,35 +107,33 @@ struct Simd {
     return _mm256_set1_epi32(v);
   }
 
-  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors: at
-  /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
-  template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks,
-                                         const quant::TokenBlock<Simd, F, tokens>& x) {
+  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
+  /// its halves times their factors: at most 2^24, so that these floats are exact too. Adding zero makes -0
+  /// the 0 that integers have.
+  template <class F, int first, int tokens, int n>
+  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
+                                         const TokenBlock<n>& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
-      static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
+      static_assert(F::offset == 32 && F::largest < 2 * F::offset);
       quant::static_for<2>([&](auto side) {
-        Words half[groups][tokens];
-        sum_products<F, 4 * side, 4 * side + 4>(half, blocks, x);
+        Words half[tokens];
+        sum_products<F, first, 4 * side, 4 * side + 4>(half, block, x);
         quant::static_for<tokens>([&](auto t) {
-          const __m256i seed = _mm256_set1_epi32(x.term[2 * t + side]);
-          for (int g = 0; g < groups; ++g) {
-            const __m256 before = side == 0 ? broadcast(0.0f) : isum[g][t];
-            const __m256 signed_half = to_floats(_mm256_add_epi32(half[g][t], seed));
-            isum[g][t] = fma(signed_half, blocks[g].factor[side], before);
-          }
+          const __m256i seed = _mm256_set1_epi32(x.seed32[side][first + t]);
+          const __m256 before = side == 0 ? broadcast(0.0f) : isum[t];
+          isum[t] = fma(to_floats(_mm256_add_epi32(half[t], seed)), block.factor[side], before);
         });
       });
     } else {
-      Words sum[groups][tokens];
-      sum_products<F, 0, 8>(sum, blocks, x);
+      static_assert(F::offset == 0 || F::offset == 8 || F::offset == 16);
+      Words sum[tokens];
+      sum_products<F, first, 0, 8>(sum, block, x);
       quant::static_for<tokens>([&](auto t) {
-        __m256i seed = _mm256_setzero_si256();
-        if constexpr (F::offset != 0) seed = _mm256_set1_epi32(x.term[t]);
-        for (int g = 0; g < groups; ++g) {
-          isum[g][t] = to_floats(F::offset == 0 ? sum[g][t] : _mm256_add_epi32(sum[g][t], seed));
+        if constexpr (F::offset != 0) {
+          const int32_t* seeds = F::offset == 8 ? x.seed8 : x.seed16;
+          sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(seeds[first + t]));
         }
+        isum[t] = to_floats(sum[t]);
       });
     }
   }
@@ -148,29 +143,25 @@ struct Simd {
   template <class F>
   static constexpr int exact_words = 32767 / (2 * F::largest * 127);
 
-  /// Sums words [first, end) of each row times the tokens' bytes.
-  template <class F, int first, int end, int groups, int tokens, class Block, class Tokens>
-  [[gnu::always_inline]] static void sum_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const Tokens& x) {
+  /// Sums words [begin, end) of each row times the tokens' bytes.
+  template <class F, int first, int begin, int end, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void sum_products(Words (&isum)[tokens], const Block& block,
+                                                  const TokenBlock<n>& x) {
     constexpr int run =
-        exact_words<F> < end - first ? (exact_words<F> >= 4 ? 4 : exact_words<F>) : end - first;
-    quant::static_for<(end - first) / run>([&](auto part) {
-      Words pairs[groups][tokens];
+        exact_words<F> < end - begin ? (exact_words<F> >= 4 ? 4 : exact_words<F>) : end - begin;
+    quant::static_for<(end - begin) / run>([&](auto part) {
+      Words pairs[tokens];
       quant::static_for<run>([&](auto i) {
-        constexpr int word = first + part * run + i;
+        constexpr int word = begin + part * run + i;
         quant::static_for<tokens>([&](auto t) {
-          const __m256i a = four_activations(x.q[t] + 4 * word);
-          quant::static_for<groups>([&](auto g) {
-            const __m256i product = multiply_pairs<F>(blocks[g].q[word], a);
-            pairs[g][t] = i == 0 ? product : _mm256_add_epi16(pairs[g][t], product);
-          });
+          const __m256i a = four_activations(x.q[first + t] + 4 * word);
+          const __m256i product = multiply_pairs<F>(block.q[word], a);
+          pairs[t] = i == 0 ? product : _mm256_add_epi16(pairs[t], product);
         });
       });
       quant::static_for<tokens>([&](auto t) {
-        quant::static_for<groups>([&](auto g) {
-          const __m256i sum = _mm256_madd_epi16(pairs[g][t], _mm256_set1_epi16(1));
-          isum[g][t] = part == 0 ? sum : _mm256_add_epi32(isum[g][t], sum);
-        });
+        const __m256i sum = _mm256_madd_epi16(pairs[t], _mm256_set1_epi16(1));
+        isum[t] = part == 0 ? sum : _mm256_add_epi32(isum[t], sum);
       });
     });
   }

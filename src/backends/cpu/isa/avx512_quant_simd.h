@@ -18,16 +18,12 @@ struct Simd {
   using Bytes = __m512i;
   using Words = __m512i;
   using Floats = __m512;
-  static constexpr bool unsigned_quants = true;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 16;
   /// vpdpbusd takes unsigned weights: signed ones are shifted up by 128, and the sum of the activations down.
   static constexpr int signed_offset = 128;
-  /// One group by this many tokens keeps 24 sums in registers. Four activations come broadcast from memory
-  /// with the product that takes them, so a product is one instruction and a word of weights is loaded once a
-  /// tile.
-  static constexpr int tile_groups = 1;
-  template <class F>
-  static constexpr int tile_tokens = F::kind == quant::Kind::two_scales ? 8 : 12;
+  /// Sixteen sums stay in registers. Four activations come broadcast from memory with the product that takes
+  /// them, so a product is one instruction and a word of weights is loaded once a tile.
+  static constexpr int tile_tokens = 8;
 
   static __m128i load_16_bytes(const std::byte* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
@@ -130,58 +126,54 @@ struct Simd {
     return sum;
   }
 
-  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors.
-  template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks,
-                                         const quant::TokenBlock<Simd, F, tokens>& x) {
+  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
+  /// its halves times their factors.
+  template <class F, int first, int tokens, int n>
+  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
+                                         const TokenBlock<n>& x) {
     if constexpr (F::kind == quant::Kind::two_scales) {
-      dot_halves<F>(isum, blocks, x);
+      dot_halves<F, first>(isum, block, x);
     } else {
-      Words sum[groups][tokens];
+      Words sum[tokens];
       quant::static_for<tokens>([&](auto t) {
-        __m512i seed = _mm512_setzero_si512();
-        if constexpr (F::offset != 0) seed = _mm512_set1_epi32(x.term[t]);
-        for (int g = 0; g < groups; ++g) sum[g][t] = seed;
+        sum[t] = F::offset == 0 ? _mm512_setzero_si512() : _mm512_set1_epi32(seeds<F::offset>(x)[first + t]);
       });
-      add_products<0, 8>(sum, blocks, x);
-      quant::static_for<tokens>(
-          [&](auto t) { quant::static_for<groups>([&](auto g) { isum[g][t] = to_floats(sum[g][t]); }); });
+      add_products<first, 0, 8>(sum, block, x);
+      quant::static_for<tokens>([&](auto t) { isum[t] = to_floats(sum[t]); });
     }
   }
 
  private:
-  /// Adds words [first, end) of each row times the tokens' bytes.
-  template <int first, int end, int groups, int tokens, class Block, class Tokens>
-  [[gnu::always_inline]] static void add_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const Tokens& x) {
-    quant::static_for<end - first>([&](auto i) {
-      quant::static_for<groups>([&](auto g) {
-        const Bytes w = blocks[g].q[first + i];
-        quant::static_for<tokens>(
-            [&](auto t) { isum[g][t] = add_product(isum[g][t], w, x.q[t] + 4 * (first + i)); });
-      });
+  template <int offset, int n>
+  static const int32_t* seeds(const TokenBlock<n>& x) {
+    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 128);
+    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
+  }
+
+  /// Adds words [begin, end) of each row times the tokens' bytes.
+  template <int first, int begin, int end, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void add_products(Words (&isum)[tokens], const Block& block,
+                                                  const TokenBlock<n>& x) {
+    quant::static_for<end - begin>([&](auto i) {
+      const Bytes w = block.q[begin + i];
+      quant::static_for<tokens>(
+          [&](auto t) { isum[t] = add_product(isum[t], w, x.q[first + t] + 4 * (begin + i)); });
     });
   }
 
   /// A half is at most 16 * 32 * 127, times its factor at most 2^23: exact in floats, as both together are.
   /// Adding zero makes -0 the 0 that integers have.
-  template <class F, int groups, int tokens, class Block>
-  [[gnu::always_inline]] static void dot_halves(Floats (&isum)[groups][tokens], const Block* blocks,
-                                                const quant::TokenBlock<Simd, F, tokens>& x) {
-    static_assert(2 * 16 * F::offset * 127 * 128 < 1 << 24 && F::largest < 2 * F::offset);
+  template <class F, int first, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void dot_halves(Floats (&isum)[tokens], const Block& block,
+                                                const TokenBlock<n>& x) {
+    static_assert(F::offset == 32 && F::largest < 2 * F::offset);
     quant::static_for<2>([&](auto side) {
-      Words half[groups][tokens];
+      Words half[tokens];
+      quant::static_for<tokens>([&](auto t) { half[t] = _mm512_set1_epi32(x.seed32[side][first + t]); });
+      add_products<first, 4 * side, 4 * side + 4>(half, block, x);
       quant::static_for<tokens>([&](auto t) {
-        const __m512i seed = _mm512_set1_epi32(x.term[2 * t + side]);
-        for (int g = 0; g < groups; ++g) half[g][t] = seed;
-      });
-      add_products<4 * side, 4 * side + 4>(half, blocks, x);
-      quant::static_for<tokens>([&](auto t) {
-        quant::static_for<groups>([&](auto g) {
-          const Floats before = side == 0 ? broadcast(0.0f) : isum[g][t];
-          isum[g][t] = fma(to_floats(half[g][t]), blocks[g].factor[side], before);
-        });
+        const Floats before = side == 0 ? broadcast(0.0f) : isum[t];
+        isum[t] = fma(to_floats(half[t]), block.factor[side], before);
       });
     });
   }

@@ -15,20 +15,18 @@
 /// are added as i + (i+8), i + (i+4), i + (i+2), i + (i+1).
 namespace minfer::cpu {
 
-/// Tokens quantised for integer dots: Q8_0's quants, with each block's scale kept in f32 (amax / 127, not
-/// rounded to half) and the sum of its quants. Token t: q + t*cols, d + t*cols/32, sum + t*cols/32.
+/// Tokens quantised for integer dots, one row after the other: Q8_0's quants, with each block's scale kept in
+/// f32 (amax / 127, not rounded to half) and the sums of its first and last sixteen quants.
 struct Q8Rows {
-  int8_t* q;
-  float* d;
-  int32_t* sum;
-  int64_t cols;
+  int8_t* q;     ///< [rows][cols]
+  float* d;      ///< [rows][cols / 32]
+  int32_t* sum;  ///< [rows][cols / 32][2]
 
-  /// The same rows from token `token` and its block `block` on.
-  Q8Rows from(int64_t token, int64_t block) const {
-    const int64_t at = token * (cols / 32) + block;
-    return {q + at * 32, d + at, sum + at, cols};
-  }
+  Q8Rows from(int64_t block) const { return {q + block * 32, d + block, sum + block * 2}; }
 };
+
+/// The same in the form that products read, see isa/quant_tokens.h.
+struct Q8Tokens;
 
 /// The visible part of a tile of keys and values for one call: `rows` rows of one KV head.
 struct KvTile {
@@ -51,15 +49,15 @@ struct KernelTable {
   std::string_view isa;  ///< "scalar", "avx2", "avx512", "neon"
   bool (*runs_here)();
 
-  /// Quantises one token: q, d, sum as in Q8Rows (pointers already at the token). n % 32 == 0.
-  void (*quantise_q8)(int8_t* q, float* d, int32_t* sum, const float* x, int64_t n);
+  /// Quantises n values, n % 32 == 0.
+  void (*quantise_q8)(const Q8Rows& to, const float* x, int64_t n);
   /// Byte-identical to minfer::quantise_row_q8_0.
   void (*store_q8_0)(std::byte* dst, const float* x, int64_t n);
   void (*store_f16)(uint16_t* dst, const float* x, int64_t n);
   void (*load_f16)(float* dst, const uint16_t* src, int64_t n);
   void (*load_q8_0)(float* dst, const std::byte* src, int64_t n);  ///< whole blocks
 
-  /// y[t*y_stride + r] = row r of w times token t, for r < rows, t < tokens: integer dots.
+  /// y[t*y_stride + r] = row r of w times token t of x, for r < rows: integer dots.
   /// Per row and token, over blocks b of 32 in order, starting from acc = 0, with isum the exact integer dot:
   ///   q4_0 q5_0 q8_0   acc = fma(dw*da, isum, acc)                        (quants minus their offset)
   ///   q4_1 q5_1        acc = fma(dw*da, isum, acc); acc = fma(mw, da*asum, acc)
@@ -69,7 +67,7 @@ struct KernelTable {
   /// where a product in parentheses or joined by * is rounded once, left to right.
   /// `scratch` has matmul_scratch_bytes(cols) bytes, 64-byte aligned, of this thread alone.
   using MatMulQ = void (*)(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                           const Q8Rows& x, int64_t tokens, std::byte* scratch);
+                           const Q8Tokens& x, std::byte* scratch);
   MatMulQ matmul_q4_0, matmul_q4_1, matmul_q5_0, matmul_q5_1, matmul_q8_0, matmul_q4_k, matmul_q5_k,
       matmul_q6_k;
 

@@ -49,13 +49,14 @@ Quantised quantise_block(const float* x) {
 
 }  // namespace
 
-void quantise_q8(int8_t* q, float* d, int32_t* sum, const float* x, int64_t n) {
+void quantise_q8(const Q8Rows& to, const float* x, int64_t n) {
   for (int64_t b = 0; b < n / 32; ++b) {
     const Quantised block = quantise_block(x + 32 * b);
-    vst1q_s8(q + 32 * b, block.q[0]);
-    vst1q_s8(q + 32 * b + 16, block.q[1]);
-    d[b] = block.d;
-    sum[b] = vaddvq_s16(vpadalq_s8(vpaddlq_s8(block.q[0]), block.q[1]));
+    for (int half = 0; half < 2; ++half) {
+      vst1q_s8(to.q + 32 * b + 16 * half, block.q[half]);
+      to.sum[2 * b + half] = vaddlvq_s8(block.q[half]);
+    }
+    to.d[b] = block.d;
   }
 }
 

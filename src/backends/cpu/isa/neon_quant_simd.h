@@ -12,13 +12,10 @@ struct Simd {
   using Bytes = uint8x16_t;
   using Words = int32x4_t;
   using Floats = float32x4_t;
-  static constexpr bool unsigned_quants = false;  ///< quants of two-scale formats keep their offset
   static constexpr int rows = 4;
   static constexpr int signed_offset = 0;
-  /// Two groups by four tokens: sixteen sums and eight registers of activations.
-  static constexpr int tile_groups = 2;
-  template <class F>
-  static constexpr int tile_tokens = 4;
+  /// Sixteen sums and eight registers of activations.
+  static constexpr int tile_tokens = 8;
 
   static const uint8_t* unsigned_bytes(const std::byte* p) { return reinterpret_cast<const uint8_t*>(p); }
   static Bytes load_every_fourth(const std::byte* p, size_t) { return vld1q_u8(unsigned_bytes(p)); }
@@ -99,30 +96,26 @@ struct Simd {
   static Floats fma(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
   static Floats negate(Floats v) { return vnegq_f32(v); }
 
-  /// isum = the exact dots of one block, as floats; for two_scales, of its halves times their factors: at
-  /// most 2^24, so that these floats are exact too. Adding zero makes -0 the 0 that integers have.
-  template <class F, int groups, int tokens>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[groups][tokens],
-                                         const quant::Block<Simd, F::kind>* blocks,
-                                         const quant::TokenBlock<Simd, F, tokens>& x) {
-    Words sum[groups][tokens];
-    set_all(sum);
-    add_products<F, 0>(sum, blocks, x);
+  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
+  /// its halves times their factors: at most 2^24, so that these floats are exact too. Adding zero makes -0
+  /// the 0 that integers have.
+  template <class F, int first, int tokens, int n>
+  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
+                                         const TokenBlock<n>& x) {
+    Words sum[tokens];
+    for (auto& word : sum) word = vdupq_n_s32(0);
+    add_products<F, first, 0>(sum, block, x);
     if constexpr (F::kind == quant::Kind::two_scales) {
-      Words second[groups][tokens];
-      set_all(second);
-      add_products<F, 4>(second, blocks, x);
-      for (int g = 0; g < groups; ++g) {
-        for (int t = 0; t < tokens; ++t) {
-          const Floats first = fma(to_floats(sum[g][t]), blocks[g].factor[0], broadcast(0.0f));
-          isum[g][t] = fma(to_floats(second[g][t]), blocks[g].factor[1], first);
-        }
+      Words second[tokens];
+      for (auto& word : second) word = vdupq_n_s32(0);
+      add_products<F, first, 4>(second, block, x);
+      for (int t = 0; t < tokens; ++t) {
+        const Floats half = fma(to_floats(sum[t]), block.factor[0], broadcast(0.0f));
+        isum[t] = fma(to_floats(second[t]), block.factor[1], half);
       }
     } else {
-      add_products<F, 4>(sum, blocks, x);
-      for (int g = 0; g < groups; ++g) {
-        for (int t = 0; t < tokens; ++t) isum[g][t] = to_floats(sum[g][t]);
-      }
+      add_products<F, first, 4>(sum, block, x);
+      for (int t = 0; t < tokens; ++t) isum[t] = to_floats(sum[t]);
     }
   }
 
@@ -133,25 +126,17 @@ struct Simd {
     if constexpr (n == 0) return v;
     if constexpr (n > 0) return vshrq_n_u32(v, n);
   }
-  template <int groups, int tokens>
-  [[gnu::always_inline]] static void set_all(Words (&v)[groups][tokens]) {
-    for (auto& of_group : v) {
-      for (auto& word : of_group) word = vdupq_n_s32(0);
-    }
-  }
 
-  /// Adds words [first, first + 4) of each row times the tokens' bytes. Both sides are signed here: the
+  /// Adds words [begin, begin + 4) of each row times the tokens' bytes. Both sides are signed here: the
   /// offset comes off the quants themselves.
-  template <class F, int first, int groups, int tokens, class Block>
-  [[gnu::always_inline]] static void add_products(Words (&isum)[groups][tokens], const Block* blocks,
-                                                  const quant::TokenBlock<Simd, F, tokens>& x) {
+  template <class F, int first, int begin, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void add_products(Words (&isum)[tokens], const Block& block,
+                                                  const TokenBlock<n>& x) {
     int8x16_t a[tokens];
-    for (int t = 0; t < tokens; ++t) a[t] = vld1q_s8(x.q[t] + 4 * first);
+    for (int t = 0; t < tokens; ++t) a[t] = vld1q_s8(x.q[first + t] + 4 * begin);
     quant::static_for<4>([&](auto i) {
-      quant::static_for<groups>([&](auto g) {
-        const int8x16_t q = vsubq_s8(vreinterpretq_s8_u8(blocks[g].q[first + i]), vdupq_n_s8(F::offset));
-        quant::static_for<tokens>([&](auto t) { isum[g][t] = vdotq_laneq_s32(isum[g][t], q, a[t], i); });
-      });
+      const int8x16_t q = vsubq_s8(vreinterpretq_s8_u8(block.q[begin + i]), vdupq_n_s8(F::offset));
+      quant::static_for<tokens>([&](auto t) { isum[t] = vdotq_laneq_s32(isum[t], q, a[t], i); });
     });
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/isa/kernels.h"
+#include "backends/cpu/isa/quant_formats.h"
 #include "backends/cpu/isa/quant_scratch.h"
 #include "backends/cpu/isa/quant_tokens.h"
 
@@ -9,28 +10,24 @@
 /// (row, token) has its own sum over blocks in order and nothing depends on how rows or tokens are grouped.
 ///
 /// Few tokens: each block is unpacked in registers and used at once, which reads the weights once at the
-/// speed of memory. More tokens: V::tile_groups groups of rows are unpacked into a panel that stays in the
-/// cache, and tiles of these groups by V::tile_tokens tokens run over it.
+/// speed of memory. More tokens: a group of rows is unpacked into a panel that stays in the cache, and tiles
+/// of V::tile_tokens tokens run over it.
 namespace minfer::cpu::quant {
 
 /// Up to here a block is unpacked for each group of tokens, from here on panels pay off.
 inline constexpr int64_t panel_from_tokens = 4;
 
-/// One block of `groups` groups of rows times `tokens` tokens: integer dots, then the roundings in their
-/// order.
-template <class V, class F, int groups, int tokens>
-[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[groups][tokens],
-                                              const Block<V, F::kind>* blocks,
-                                              const TokenBlock<V, F, tokens>& x) {
-  typename V::Floats isum[groups][tokens];
-  V::template dot<F>(isum, blocks, x);
+/// One block of a group of rows times tokens [first, first + tokens) of n: integer dots, then the roundings
+/// in their order.
+template <class V, class F, int first, int tokens, int n>
+[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens],
+                                              const Block<V, F::kind>& block, const TokenBlock<n>& x) {
+  typename V::Floats isum[tokens];
+  V::template dot<F, first>(isum, block, x);
   static_for<tokens>([&](auto t) {
-    const auto da = V::broadcast(x.d[t]);
-    static_for<groups>(
-        [&](auto g) { acc[g][t] = V::fma(V::multiply(blocks[g].scale, da), isum[g][t], acc[g][t]); });
+    acc[t] = V::fma(V::multiply(block.scale, V::broadcast(x.d[first + t])), isum[t], acc[t]);
     if constexpr (F::kind == Kind::with_min) {
-      const auto term = V::broadcast(x.term[t]);
-      static_for<groups>([&](auto g) { acc[g][t] = V::fma(blocks[g].min, term, acc[g][t]); });
+      acc[t] = V::fma(block.min, V::broadcast(x.d_sum[first + t]), acc[t]);
     }
   });
 }
@@ -41,9 +38,9 @@ template <class V, class F, int groups, int tokens>
 /// to the second-level cache: groups of long rows would push each other out of the first.
 template <class V, class F, int tokens>
 [[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
-                                 const std::byte* next, const TokenBlock<V, F, tokens>* x, int64_t blocks) {
-  typename V::Floats acc[1][tokens];
-  for (auto& a : acc[0]) a = V::broadcast(0.0f);
+                                 const std::byte* next, const TokenBlock<tokens>* x, int64_t blocks) {
+  typename V::Floats acc[tokens];
+  for (auto& a : acc) a = V::broadcast(0.0f);
   constexpr int step_bytes = V::rows * F::L::bytes / F::span;
   static_assert(step_bytes * F::span == V::rows * F::L::bytes);
   for (int64_t b = 0; b < blocks; b += F::span) {
@@ -52,146 +49,117 @@ template <class V, class F, int tokens>
           for (int line = 0; line < step_bytes; line += 64) {
             __builtin_prefetch(next + i * step_bytes + line, 0, 2);
           }
-          accumulate<V, F, 1, tokens>(acc, &block, x[b + i]);
+          accumulate<V, F, 0>(acc, block, x[b + i]);
         });
     next += step_bytes * F::span;
     w += F::L::bytes;
   }
-  static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[0][t]); });
+  static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
 }
 
-/// A panel's rows times `tokens` tokens. The sums so far are in y unless this is the row's first segment.
-template <class V, class F, int groups, int tokens>
-[[gnu::flatten]] void tile(float* y, int64_t y_stride, const Block<V, F::kind>* panel, int64_t panel_length,
-                           const TokenBlock<V, F, tokens>* x, bool first_segment) {
-  typename V::Floats acc[groups][tokens];
-  static_for<groups>([&](auto g) {
-    static_for<tokens>([&](auto t) {
-      acc[g][t] = first_segment ? V::broadcast(0.0f) : V::load(y + t * y_stride + g * V::rows);
-    });
-  });
-  for (int64_t b = 0; b < panel_length; ++b) {
-    accumulate<V, F, groups, tokens>(acc, panel + b * groups, x[b]);
+/// A panel of unpacked weights: blocks [first, first + length) of one group of rows.
+template <class V, class F>
+struct Panel {
+  const Block<V, F::kind>* blocks;
+  int64_t first, length;
+};
+
+/// A panel times tokens [first, first + tokens) of a tile of n. The sums so far are in y unless these are the
+/// row's first blocks.
+template <class V, class F, int n, int first, int tokens>
+[[gnu::flatten]] void tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const TokenBlock<n>* x) {
+  typename V::Floats acc[tokens];
+  y += first * y_stride;
+  static_for<tokens>(
+      [&](auto t) { acc[t] = panel.first == 0 ? V::broadcast(0.0f) : V::load(y + t * y_stride); });
+  x += panel.first;
+  for (int64_t b = 0; b < panel.length; ++b) accumulate<V, F, first>(acc, panel.blocks[b], x[b]);
+  static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
+}
+
+/// A panel times all tokens of a tile of n, from token `first` on.
+template <class V, class F, int n, int first = 0>
+void whole_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::byte* x) {
+  if constexpr (first < n) {
+    constexpr int tokens = std::min(V::tile_tokens, n - first);
+    tile<V, F, n, first, tokens>(y, y_stride, panel, reinterpret_cast<const TokenBlock<n>*>(x));
+    whole_tile<V, F, n, first + tokens>(y, y_stride, panel, x);
   }
-  static_for<groups>([&](auto g) {
-    static_for<tokens>([&](auto t) { V::store(y + t * y_stride + g * V::rows, acc[g][t]); });
-  });
 }
 
-/// The last tile of a panel: `tokens` is what is left, at most `most`.
-template <class V, class F, int groups, int most>
-void last_tile(float* y, int64_t y_stride, const Block<V, F::kind>* panel, int64_t panel_length,
-               const std::byte* x, int64_t first_block, int64_t tokens) {
+/// The same for the last tile, which has `tokens` <= most.
+template <class V, class F, int most>
+void last_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::byte* x, int64_t tokens) {
   if constexpr (most > 0) {
-    if (tokens == most) {
-      const auto* blocks = reinterpret_cast<const TokenBlock<V, F, most>*>(x) + first_block;
-      return tile<V, F, groups, most>(y, y_stride, panel, panel_length, blocks, first_block == 0);
-    }
-    last_tile<V, F, groups, most - 1>(y, y_stride, panel, panel_length, x, first_block, tokens);
+    if (tokens == most) return whole_tile<V, F, most>(y, y_stride, panel, x);
+    last_tile<V, F, most - 1>(y, y_stride, panel, x, tokens);
   }
 }
 
-/// Unpacks `length` blocks of the groups' rows; the groups' blocks of the same columns lie together.
-template <class V, class F, int groups>
+template <class V, class F>
 [[gnu::flatten]] void fill_panel(Block<V, F::kind>* panel, const std::byte* w, size_t w_row_bytes,
                                  int64_t length) {
   for (int64_t b = 0; b < length; b += F::span, w += F::L::bytes) {
-    for (int g = 0; g < groups; ++g) {
-      F::unpack(w + size_t(g * V::rows) * w_row_bytes, w_row_bytes,
-                [&](int i, const Block<V, F::kind>& block) { panel[(b + i) * groups + g] = block; });
-    }
+    F::unpack(w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) { panel[b + i] = block; });
   }
 }
 
-/// Tokens as pack_strip leaves them: tiles one after the other, the last one with what is left.
-struct Strip {
-  std::byte* packed;
-  int64_t blocks, tokens;
-};
-
+/// A group of rows times all tokens of x.
 template <class V, class F>
-inline constexpr int tile_tokens = V::template tile_tokens<F>;
-
-template <class V, class F>
-using FullTile = TokenBlock<V, F, tile_tokens<V, F>>;
-
-template <class V, class F>
-void pack_strip(const Strip& strip, const Q8Rows& x) {
-  constexpr int full = tile_tokens<V, F>;
-  auto* tile = reinterpret_cast<FullTile<V, F>*>(strip.packed);
-  int64_t t = 0;
-  for (; t + full <= strip.tokens; t += full, tile += strip.blocks) pack_tokens(tile, x.from(t, 0));
-  pack_some_tokens<V, F, full - 1>(reinterpret_cast<std::byte*>(tile), x.from(t, 0), strip.tokens - t);
-}
-
-/// `groups` groups of rows times all tokens of a strip.
-template <class V, class F, int groups>
-void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Strip& x,
+void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Tokens& x,
                   std::byte* scratch) {
   using PanelBlock = Block<V, F::kind>;
   static_assert(sizeof(PanelBlock) <= size_t(V::rows * panel_row_block_bytes) && alignof(PanelBlock) <= 64);
-  static_assert(groups * V::rows <= panel_rows && panel_blocks % F::span == 0);
-  constexpr int full = tile_tokens<V, F>;
-  auto* const panel = reinterpret_cast<PanelBlock*>(scratch);
-  for (int64_t first = 0; first < x.blocks; first += panel_blocks) {
-    const int64_t length = std::min(panel_blocks, x.blocks - first);
-    fill_panel<V, F, groups>(panel, w + first / F::span * F::L::bytes, w_row_bytes, length);
-    const auto* tokens = reinterpret_cast<const FullTile<V, F>*>(x.packed);
+  static_assert(V::rows <= panel_rows && panel_blocks % F::span == 0);
+  auto* const blocks = reinterpret_cast<PanelBlock*>(scratch);
+  for (int64_t first = 0; first < x.blocks(); first += panel_blocks) {
+    const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
+    fill_panel<V, F>(blocks, w + first / F::span * F::L::bytes, w_row_bytes, panel.length);
     int64_t t = 0;
-    for (; t + full <= x.tokens; t += full, tokens += x.blocks) {
-      tile<V, F, groups, full>(y + t * y_stride, y_stride, panel, length, tokens + first, first == 0);
+    for (; t + token_tile <= x.tokens; t += token_tile) {
+      whole_tile<V, F, token_tile>(y + t * y_stride, y_stride, panel, x.tile(t));
     }
-    last_tile<V, F, groups, full - 1>(y + t * y_stride, y_stride, panel, length,
-                                      reinterpret_cast<const std::byte*>(tokens), first, x.tokens - t);
+    last_tile<V, F, token_tile - 1>(y + t * y_stride, y_stride, panel, x.tile(t), x.tokens - t);
   }
 }
 
-/// Rows at the end that fill no group are computed together with rows before them once more: the same bits.
-template <class V, class F>
-void panels_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                   const Strip& x, std::byte* scratch) {
-  constexpr int64_t group = V::rows;
-  for (int64_t r = 0; r < rows;) {
-    const bool two = V::tile_groups == 2 && rows - r > group && rows >= 2 * group;
-    const int64_t height = two ? 2 * group : group;
-    const int64_t start = std::min(r, rows - height);
-    const auto panel = two ? panel_matmul<V, F, V::tile_groups> : panel_matmul<V, F, 1>;
-    panel(y + start, y_stride, w + size_t(start) * w_row_bytes, w_row_bytes, x, scratch);
-    r = start + height;
-  }
+/// body(row) for the first row of each group. Rows at the end that fill no group are computed together with
+/// rows before them once more: the same bits.
+template <class V, class Body>
+[[gnu::always_inline]] inline void each_group(int64_t rows, Body&& body) {
+  for (int64_t r = 0; r < rows; r += V::rows) body(std::min<int64_t>(r, rows - V::rows));
 }
 
-/// The same for `tokens` < panel_from_tokens.
+/// The product for `tokens` < panel_from_tokens.
 template <class V, class F, int tokens>
 void few_tokens_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                       const Q8Rows& x, std::byte* scratch) {
-  constexpr int64_t group = V::rows;
-  auto* const packed = reinterpret_cast<TokenBlock<V, F, tokens>*>(scratch);
-  pack_tokens(packed, x);
-  for (int64_t r = 0; r < rows; r += group) {
-    const int64_t start = std::min(r, rows - group);
+                       const Q8Tokens& x) {
+  const auto* blocks = reinterpret_cast<const TokenBlock<tokens>*>(x.data);
+  each_group<V>(rows, [&](int64_t r) {
     // Behind the last rows lie those that the thread most likely takes next; to ask for memory that is not
     // there does nothing.
-    const std::byte* next = w + size_t(r + group) * w_row_bytes;
-    few_tokens<V, F, tokens>(y + start, y_stride, w + size_t(start) * w_row_bytes, w_row_bytes, next, packed,
-                             x.cols / 32);
-  }
+    const std::byte* group = w + size_t(r) * w_row_bytes;
+    const std::byte* next = group + V::rows * w_row_bytes;
+    few_tokens<V, F, tokens>(y + r, y_stride, group, w_row_bytes, next, blocks, x.blocks());
+  });
 }
 
 /// Fewer rows than a group has are left to `reference`.
 template <class V, class F>
 void matmul(KernelTable::MatMulQ reference, float* y, int64_t y_stride, const std::byte* w,
-            size_t w_row_bytes, int64_t rows, const Q8Rows& x, int64_t tokens, std::byte* scratch) {
+            size_t w_row_bytes, int64_t rows, const Q8Tokens& x, std::byte* scratch) {
   static_assert(panel_from_tokens == 4);
-  if (rows < V::rows) return reference(y, y_stride, w, w_row_bytes, rows, x, tokens, scratch);
-  if (tokens == 1) return few_tokens_matmul<V, F, 1>(y, y_stride, w, w_row_bytes, rows, x, scratch);
-  if (tokens == 2) return few_tokens_matmul<V, F, 2>(y, y_stride, w, w_row_bytes, rows, x, scratch);
-  if (tokens == 3) return few_tokens_matmul<V, F, 3>(y, y_stride, w, w_row_bytes, rows, x, scratch);
+  if (rows < V::rows) return reference(y, y_stride, w, w_row_bytes, rows, x, scratch);
+  if (x.tokens == 1) return few_tokens_matmul<V, F, 1>(y, y_stride, w, w_row_bytes, rows, x);
+  if (x.tokens == 2) return few_tokens_matmul<V, F, 2>(y, y_stride, w, w_row_bytes, rows, x);
+  if (x.tokens == 3) return few_tokens_matmul<V, F, 3>(y, y_stride, w, w_row_bytes, rows, x);
   const int64_t most = strip_tokens(x.cols);
-  for (int64_t t = 0; t < tokens; t += most) {
-    const Strip strip{scratch + panel_bytes(x.cols), x.cols / 32, std::min(most, tokens - t)};
-    pack_strip<V, F>(strip, x.from(t, 0));
-    panels_matmul<V, F>(y + t * y_stride, y_stride, w, w_row_bytes, rows, strip, scratch);
+  for (int64_t t = 0; t < x.tokens; t += most) {
+    const Q8Tokens strip = x.part(t, std::min(most, x.tokens - t));
+    each_group<V>(rows, [&](int64_t r) {
+      panel_matmul<V, F>(y + t * y_stride + r, y_stride, w + size_t(r) * w_row_bytes, w_row_bytes, strip,
+                         scratch);
+    });
   }
 }
 

@@ -1,74 +1,47 @@
 #pragma once
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
 
 #include "backends/cpu/isa/kernels.h"
-#include "backends/cpu/isa/quant_formats.h"
-#include "backends/cpu/isa/quant_scratch.h"
 
-/// Quantised tokens as a tile reads them: block after block, what all tokens of the tile have in it side by
-/// side. One pointer serves the whole tile, and the processor foresees every load.
-namespace minfer::cpu::quant {
+/// Quantised tokens as products read them: tiles of token_tile tokens, in each tile block after block, in
+/// each block what all tokens of the tile have there side by side. One pointer serves a whole tile, and the
+/// processor foresees every load. The same in every instruction set and for every weight type.
+namespace minfer::cpu {
 
-/// A number per block that only sums of activations go into:
-///  - plain: -offset times the block's sum, where an integer dot of unsigned quants begins so that it ends as
-///    the dot of signed ones;
-///  - two_scales: the same for each half;
-///  - with_min: the activations' scale times their sum, which the weights' minimum is multiplied by.
-/// Instruction sets with signed dots need the last alone.
-template <class V, class F>
-inline constexpr int terms_per_block = F::kind == Kind::with_min               ? 1
-                                       : !V::unsigned_quants || F::offset == 0 ? 0
-                                       : F::kind == Kind::two_scales           ? 2
-                                                                               : 1;
+inline constexpr int64_t token_tile = 8;
 
-template <class V, class F, int tokens>
+/// 32 columns of n <= token_tile tokens.
+template <int n>
 struct TokenBlock {
-  using Term = std::conditional_t<F::kind == Kind::with_min, float, int32_t>;
-  static constexpr int terms = terms_per_block<V, F>;
-  int8_t q[tokens][32];
-  float d[tokens];
-  Term term[tokens * terms + (terms == 0)];
+  int8_t q[n][32];
+  float d[n];
+  float d_sum[n];  ///< d times the sum of q, rounded once: what the weights' minimum is multiplied by
+  /// Where an integer dot of unsigned quants begins so that it ends as the dot of signed ones: minus their
+  /// offset times the sum of q, or, for the offset of 32, times the sums of both halves.
+  int32_t seed8[n], seed16[n], seed128[n], seed32[2][n];
+};
+inline constexpr int64_t token_block_bytes = sizeof(TokenBlock<1>);
+static_assert(sizeof(TokenBlock<token_tile>) == token_tile * token_block_bytes);
+
+/// The last tile holds what is left. Rows are a whole number of blocks.
+struct Q8Tokens {
+  std::byte* data;
+  int64_t cols, tokens;
+
+  int64_t blocks() const { return cols / 32; }
+  /// The tile that begins with `token`, a multiple of token_tile.
+  [[gnu::always_inline]] std::byte* tile(int64_t token) const {
+    return data + token * blocks() * token_block_bytes;
+  }
+  /// Tokens [first, first + n). A part that does not end with the last token is whole tiles.
+  [[gnu::always_inline]] Q8Tokens part(int64_t first, int64_t n) const { return {tile(first), cols, n}; }
 };
 
-inline int32_t sum_of_16(const int8_t* q) {
-  int32_t sum = 0;
-  for (int i = 0; i < 16; ++i) sum += q[i];
-  return sum;
+constexpr size_t q8_token_bytes(int64_t cols, int64_t tokens) {
+  return size_t(tokens * (cols / 32) * token_block_bytes);
 }
 
-/// Packs the first `tokens` rows of x.
-template <class V, class F, int tokens>
-void pack_tokens(TokenBlock<V, F, tokens>* to, const Q8Rows& x) {
-  using To = TokenBlock<V, F, tokens>;
-  static_assert(sizeof(To) <= size_t(tokens * token_block_bytes));
-  const int64_t blocks = x.cols / 32;
-  for (int64_t b = 0; b < blocks; ++b) {
-    for (int t = 0; t < tokens; ++t) {
-      const int64_t at = t * blocks + b;
-      std::memcpy(to[b].q[t], x.q + at * 32, 32);
-      to[b].d[t] = x.d[at];
-      if constexpr (F::kind == Kind::with_min) {
-        to[b].term[t] = x.d[at] * float(x.sum[at]);
-      } else if constexpr (To::terms == 1) {
-        to[b].term[t] = -F::offset * x.sum[at];
-      } else if constexpr (To::terms == 2) {
-        const int32_t first = sum_of_16(x.q + at * 32);
-        to[b].term[2 * t] = -F::offset * first;
-        to[b].term[2 * t + 1] = -F::offset * (x.sum[at] - first);
-      }
-    }
-  }
-}
+/// Writes blocks [first, first + n) of a tile of `tokens` tokens, of which rows holds n blocks each.
+void pack_tokens(std::byte* tile, const Q8Rows& rows, int64_t tokens, int64_t first, int64_t n);
 
-/// Packs `tokens` <= most rows of x, in whichever size they are.
-template <class V, class F, int most>
-void pack_some_tokens(std::byte* to, const Q8Rows& x, int64_t tokens) {
-  if constexpr (most > 0) {
-    if (tokens == most) return pack_tokens(reinterpret_cast<TokenBlock<V, F, most>*>(to), x);
-    pack_some_tokens<V, F, most - 1>(to, x, tokens);
-  }
-}
-
-}  // namespace minfer::cpu::quant
+}  // namespace minfer::cpu

@@ -7,11 +7,12 @@
 
 #include "backends/cpu/isa/quant_blocks.h"
 #include "backends/cpu/isa/quant_scratch.h"
+#include "backends/cpu/isa/quant_tokens.h"
 #include "base/fp16.h"
 
 namespace minfer::cpu {
 
-size_t matmul_scratch_bytes(int64_t cols) { return panel_bytes(cols) + strip_memory(cols); }
+size_t matmul_scratch_bytes(int64_t cols) { return panel_bytes(cols); }
 
 namespace scalar {
 namespace {
@@ -170,23 +171,36 @@ Block read_q6_k(const std::byte* row, int64_t b) {
 
 using ReadBlock = Block (*)(const std::byte* row, int64_t b);
 
+/// What one token has in one block.
+struct Activations {
+  const int8_t* q;
+  float d, d_sum;
+};
+
+/// Token t of a tile of `tokens` tokens, whose block starts here: see TokenBlock.
+Activations activations(const std::byte* block, int64_t tokens, int64_t t) {
+  const auto* q = reinterpret_cast<const int8_t*>(block);
+  const auto* d = reinterpret_cast<const float*>(q + tokens * 32);
+  return {q + t * 32, d[t], d[tokens + t]};
+}
+
 /// Every format: per row and token, blocks in order. `mins`: the format has a minimum.
 template <ReadBlock read, bool mins>
-void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows, const Q8Rows& x,
-            int64_t tokens) {
-  const int64_t blocks = x.cols / 32;
+void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
+            const Q8Tokens& x) {
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t t = 0; t < tokens; ++t) y[t * y_stride + r] = 0.0f;
-    for (int64_t b = 0; b < blocks; ++b) {
+    for (int64_t t = 0; t < x.tokens; ++t) y[t * y_stride + r] = 0.0f;
+    for (int64_t b = 0; b < x.blocks(); ++b) {
       const Block block = read(w + size_t(r) * w_row_bytes, b);
-      for (int64_t t = 0; t < tokens; ++t) {
-        const int8_t* q = x.q + t * x.cols + b * 32;
-        const float da = x.d[t * blocks + b];
+      for (int64_t t = 0; t < x.tokens; ++t) {
+        const int64_t in_tile = t % token_tile, first = t - in_tile;
+        const int64_t tile = std::min(token_tile, x.tokens - first);
+        const Activations a = activations(x.tile(first) + b * tile * token_block_bytes, tile, in_tile);
         int isum = 0;
-        for (int i = 0; i < 32; ++i) isum += block.q[i] * q[i];
+        for (int i = 0; i < 32; ++i) isum += block.q[i] * a.q[i];
         float& acc = y[t * y_stride + r];
-        acc = std::fma(block.scale * da, float(isum), acc);
-        if (mins) acc = std::fma(block.min, da * float(x.sum[t * blocks + b]), acc);
+        acc = std::fma(block.scale * a.d, float(isum), acc);
+        if (mins) acc = std::fma(block.min, a.d_sum, acc);
       }
     }
   }
@@ -194,11 +208,13 @@ void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, 
 
 }  // namespace
 
-void quantise_q8(int8_t* q, float* d, int32_t* sum, const float* x, int64_t n) {
+void quantise_q8(const Q8Rows& to, const float* x, int64_t n) {
   for (int64_t b = 0; b < n / 32; ++b) {
-    d[b] = quantise_block(q + 32 * b, x + 32 * b);
-    sum[b] = 0;
-    for (int i = 0; i < 32; ++i) sum[b] += q[32 * b + i];
+    to.d[b] = quantise_block(to.q + 32 * b, x + 32 * b);
+    for (int64_t half = 2 * b; half < 2 * b + 2; ++half) {
+      to.sum[half] = 0;
+      for (int i = 0; i < 16; ++i) to.sum[half] += to.q[16 * half + i];
+    }
   }
 }
 
@@ -220,43 +236,43 @@ void load_q8_0(float* dst, const std::byte* src, int64_t n) {
 }
 
 void matmul_q4_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q4_0, false>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q4_0, false>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q4_1(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q4_1, true>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q4_1, true>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q5_0, false>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q5_0, false>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_1(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q5_1, true>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q5_1, true>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q8_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q8_0, false>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q8_0, false>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q4_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q4_k, true>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q4_k, true>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q5_k, true>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q5_k, true>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q6_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
-                 const Q8Rows& x, int64_t tokens, std::byte*) {
-  matmul<read_q6_k, false>(y, y_stride, w, w_row_bytes, rows, x, tokens);
+                 const Q8Tokens& x, std::byte*) {
+  matmul<read_q6_k, false>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 }  // namespace scalar

@@ -1,21 +1,21 @@
 #include <algorithm>
 
 #include "backends/cpu/isa/quant_scratch.h"
+#include "backends/cpu/isa/quant_tokens.h"
 #include "backends/cpu/ops/ops.h"
 #include "graph/node_refusal.h"
 
 namespace minfer::cpu {
 namespace {
 
-constexpr int64_t row_step = 32;        ///< pieces are whole multiples of the kernels' row blocks
-constexpr int64_t few_tokens = 4;       ///< up to here packing tokens costs nothing worth counting
-constexpr int64_t worth_packing = 512;  ///< rows that make up for packing many
+constexpr int64_t row_step = 32;    ///< pieces are whole multiples of the kernels' row groups
+constexpr int64_t few_tokens = 4;   ///< up to here tokens stay in the first-level cache
+constexpr int64_t many_rows = 256;  ///< rows that make up for reading many tokens once more
 
 /// Rows that a worker takes at once: an eighth of its share, so that the last to finish is not far behind.
-/// With many tokens a piece is long enough to make up for packing them once more.
 int64_t piece_rows(int64_t rows, int64_t tokens, int64_t workers) {
   const int64_t share = (rows + workers - 1) / workers;
-  const int64_t least = tokens <= few_tokens ? row_step : std::min(share, worth_packing);
+  const int64_t least = tokens <= few_tokens ? row_step : std::min(share, many_rows);
   const int64_t piece = std::max(share / 8, least);
   return (piece + row_step - 1) / row_step * row_step;
 }
@@ -39,23 +39,20 @@ struct Call {
 
 /// Plain: a token is one row of integers.
 void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
-              const Q8Rows& x, std::byte* scratch) {
+              const Q8Tokens& x, std::byte* scratch) {
   const std::byte* weight = call.weight + size_t(rows.begin) * call.weight_row_bytes;
-  const int64_t step = strip_tokens(call.cols);
-  for (int64_t t = 0; t < call.tokens; t += step) {
-    const int64_t count = std::min(step, call.tokens - t);
-    kernel(call.y + t * call.y_stride + rows.begin, call.y_stride, weight, call.weight_row_bytes,
-           rows.end - rows.begin, x.from(t, 0), count, scratch);
-    call.add_bias(kernels, rows, t, count);
-  }
+  kernel(call.y + rows.begin, call.y_stride, weight, call.weight_row_bytes, rows.end - rows.begin, x,
+         scratch);
+  call.add_bias(kernels, rows, 0, call.tokens);
 }
 
 constexpr int64_t fine_rows = 512, fine_tokens = 48;  ///< both planes' products stay in L1 or L2 until added
 constexpr size_t fine_scratch_bytes = sizeof(float) * size_t(2 * fine_rows * fine_tokens);
+static_assert(2 * fine_tokens % token_tile == 0);
 
 /// Fine: a token is two rows, whose products are added: weights are read once for both.
 void multiply_fine(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& kernels, Range rows,
-                   const Q8Rows& x, std::byte* scratch) {
+                   const Q8Tokens& x, std::byte* scratch) {
   auto* const products = reinterpret_cast<float*>(scratch);
   std::byte* const kernel_scratch = scratch + fine_scratch_bytes;
   for (int64_t r = rows.begin; r < rows.end; r += fine_rows) {
@@ -63,7 +60,7 @@ void multiply_fine(const Call& call, KernelTable::MatMulQ kernel, const KernelTa
     const std::byte* weight = call.weight + size_t(r) * call.weight_row_bytes;
     for (int64_t t = 0; t < call.tokens; t += fine_tokens) {
       const int64_t count = std::min(fine_tokens, call.tokens - t);
-      kernel(products, fine_rows, weight, call.weight_row_bytes, here.end - r, x.from(2 * t, 0), 2 * count,
+      kernel(products, fine_rows, weight, call.weight_row_bytes, here.end - r, x.part(2 * t, 2 * count),
              kernel_scratch);
       for (int64_t i = 0; i < count; ++i) {
         const float* values = products + 2 * i * fine_rows;
@@ -81,7 +78,7 @@ void emit_quantised(Encoder& encoder, const MatMul& op, const Call& call, const 
   encoder.need_scratch(matmul_scratch_bytes(x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
   const auto work = [call, planes, rows = op.weight.rows, store = encoder.q8(), kernels = &encoder.kernels,
                      kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
-    const Q8Rows all = q8_rows(store->memory.data(), call.cols, call.tokens * planes);
+    const Q8Tokens all{store->memory.data(), call.cols, call.tokens * planes};
     lane.share_out(rows, piece_rows(rows, call.tokens, lane.worker.count), [&](Range mine) {
       (planes == 2 ? multiply_fine : multiply)(call, kernel, *kernels, mine, all, lane.scratch);
     });

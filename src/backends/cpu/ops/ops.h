@@ -27,6 +27,9 @@ void encode_fused_ffn(Encoder& encoder, const PlacedNode& placed);
 Values source(const PlacedNode& placed, size_t index);
 Values output(const PlacedNode& placed);
 
+/// Fills the program's store with x. With two planes token t has rows 2t and 2t + 1: its values, and what
+/// rounding those left over.
+void emit_quantise(Encoder& encoder, const Values& x, int planes);
 void emit_swiglu(Encoder& encoder, const Values& y, const Values& gate, const Values& up);
 /// Rows of `width` values, each normalised by itself; y may be x.
 void emit_norm(Encoder& encoder, const Values& y, const Values& x, int64_t width, const float* weight,
