@@ -46,7 +46,7 @@ void multiply(const Call& call, KernelTable::MatMulQ kernel, const KernelTable& 
   call.add_bias(kernels, rows, 0, call.tokens);
 }
 
-constexpr int64_t fine_rows = 512, fine_tokens = 48;  ///< both planes' products stay in L1 or L2 until added
+constexpr int64_t fine_rows = 256, fine_tokens = 128;  ///< both planes' products stay in L2 until added
 constexpr size_t fine_scratch_bytes = sizeof(float) * size_t(2 * fine_rows * fine_tokens);
 static_assert(2 * fine_tokens % token_tile == 0);
 
