@@ -18,28 +18,30 @@ struct Call {
   Q8Tokens to() const { return {store->memory.data(), x.cols, x.tokens * planes}; }
 };
 
-/// Room for a tile's rows before they are packed.
-size_t scratch_bytes(int64_t cols) {
-  return size_t(token_tile * cols / block_cols) * (block_cols + sizeof(float) + 2 * sizeof(int32_t));
-}
+/// Where a worker keeps a tile's rows of `blocks` blocks each before they are packed, and one row's rest.
+struct Desk {
+  float* rest;
+  Q8Rows rows;
 
-/// Rows of `blocks` blocks each in a worker's scratch.
-Q8Rows rows_in(std::byte* scratch, int64_t blocks) {
-  const int64_t all = token_tile * blocks;
-  std::byte* const d = scratch + all * block_cols;
-  return {reinterpret_cast<int8_t*>(scratch), reinterpret_cast<float*>(d),
-          reinterpret_cast<int32_t*>(d + all * int64_t(sizeof(float)))};
-}
+  Desk(std::byte* scratch, int64_t blocks) {
+    const int64_t all = token_tile * blocks;
+    rest = reinterpret_cast<float*>(scratch);
+    rows.d = rest + blocks * block_cols;
+    rows.sum = reinterpret_cast<int32_t*>(rows.d + all);
+    rows.q = reinterpret_cast<int8_t*>(rows.sum + 2 * all);
+  }
+  static size_t bytes(int64_t cols) {
+    const size_t block = block_cols + sizeof(float) + 2 * sizeof(int32_t);
+    return size_t(cols) * sizeof(float) + size_t(token_tile * cols / block_cols) * block;
+  }
+};
 
-/// Quantises what `n` blocks of values lost when they were rounded to `plane`.
-void quantise_rest(Kernel kernel, const Q8Rows& to, const Q8Rows& plane, const float* x, int64_t n) {
+/// What `n` blocks of values lost when they were rounded to `plane`.
+void take_rest(float* rest, const Q8Rows& plane, const float* x, int64_t n) {
   for (int64_t b = 0; b < n; ++b) {
-    float rest[block_cols];
-    for (int64_t i = 0; i < block_cols; ++i) {
-      const int64_t at = b * block_cols + i;
-      rest[i] = x[at] - float(plane.q[at]) * plane.d[b];
+    for (int64_t i = b * block_cols; i < (b + 1) * block_cols; ++i) {
+      rest[i] = x[i] - float(plane.q[i]) * plane.d[b];
     }
-    kernel(to.from(b), rest, block_cols);
   }
 }
 
@@ -47,23 +49,21 @@ void quantise_rest(Kernel kernel, const Q8Rows& to, const Q8Rows& plane, const f
 void quantise_tile(const Call& call, int64_t row, Range blocks, std::byte* scratch) {
   const Q8Tokens to = call.to();
   const int64_t n = blocks.end - blocks.begin, rows = std::min(token_tile, to.tokens - row);
-  const Q8Rows all = rows_in(scratch, n);
+  const Desk desk(scratch, n);
   for (int64_t r = 0; r < rows; ++r) {
     const float* x = call.x.data + (row + r) / call.planes * call.x.cols + blocks.begin * block_cols;
-    if ((row + r) % call.planes == 0) {
-      call.kernel(all.from(r * n), x, n * block_cols);
-    } else {
-      quantise_rest(call.kernel, all.from(r * n), all.from((r - 1) * n), x, n);
-    }
+    const bool second = (row + r) % call.planes == 1;
+    if (second) take_rest(desk.rest, desk.rows.from((r - 1) * n), x, n);
+    call.kernel(desk.rows.from(r * n), second ? desk.rest : x, n * block_cols);
   }
-  pack_tokens(to.tile(row), all, rows, blocks.begin, n);
+  pack_tokens(to.tile(row), desk.rows, rows, blocks.begin, n);
 }
 
 }  // namespace
 
 void emit_quantise(Encoder& encoder, const Values& x, int planes) {
   static_assert(token_tile % 2 == 0);
-  encoder.need_scratch(scratch_bytes(x.cols));
+  encoder.need_scratch(Desk::bytes(x.cols));
   const Call call{encoder.kernels.quantise_q8, x, planes, encoder.q8()};
   const auto work = [call](const Lane& lane) {
     const Q8Tokens to = call.to();
