@@ -43,8 +43,8 @@ bool system_offers_pages() {
 
 /// Copies [from, from + bytes) to large pages and puts these in its place. Whoever reads meanwhile finds the
 /// one or the other: the kernel holds up page faults in the range while it exchanges them. What has been
-/// copied is given back at once, so that one page at most is resident twice; reading it again would find it in
-/// the file.
+/// copied is given back at once, so that one page at most is resident twice; reading it again would find it
+/// in the file.
 bool move_piece(const std::byte* from, size_t bytes) {
   const size_t reserved = bytes + page;
   void* const memory = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
