@@ -42,7 +42,9 @@ bool system_offers_pages() {
 }
 
 /// Copies [from, from + bytes) to large pages and puts these in its place. Whoever reads meanwhile finds the
-/// one or the other: the kernel holds up page faults in the range while it exchanges them.
+/// one or the other: the kernel holds up page faults in the range while it exchanges them. What has been
+/// copied is given back at once, so that one page at most is resident twice; reading it again would find it
+/// in the file.
 bool move_piece(const std::byte* from, size_t bytes) {
   const size_t reserved = bytes + page;
   void* const memory = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,7 +52,10 @@ bool move_piece(const std::byte* from, size_t bytes) {
   auto* const begin = static_cast<std::byte*>(memory);
   std::byte* const copy = begin + (page - reinterpret_cast<uintptr_t>(begin) % page) % page;
   madvise(copy, bytes, MADV_HUGEPAGE);
-  std::memcpy(copy, from, bytes);
+  for (size_t at = 0; at < bytes; at += page) {
+    std::memcpy(copy + at, from + at, page);
+    madvise(const_cast<std::byte*>(from + at), page, MADV_DONTNEED);
+  }
   const bool moved =
       mprotect(copy, bytes, PROT_READ) == 0 &&
       mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, const_cast<std::byte*>(from)) != MAP_FAILED;

@@ -15,7 +15,8 @@ class HugePageMover {
  public:
   static constexpr size_t page = size_t(2) << 20;
 
-  /// Mappings of whole files, which must live as long as this. What is no whole aligned large page stays.
+  /// Mappings of whole files, which must live as long as this: bytes that no file holds would be lost. What
+  /// is no whole aligned large page stays.
   explicit HugePageMover(std::vector<std::span<const std::byte>> mappings);
 
   size_t bytes() const { return bytes_; }  ///< to be moved in all

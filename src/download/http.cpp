@@ -1,7 +1,6 @@
-// The only file that knows libcurl.
+// The only file that speaks with libcurl.
 #include "download/http.h"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "download/curl_library.h"
 #include "gguf/printable.h"
 
 namespace minfer::download {
@@ -24,11 +24,6 @@ constexpr long connect_timeout_seconds = 15;
 constexpr long read_buffer_bytes = 256 << 10;
 constexpr curl_off_t low_speed_bytes =
     1000;  // a second: what is slower all through the stall time has stalled
-
-void initialise_once() {
-  static const CURLcode result = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (result != CURLE_OK) throw Error(ErrorCode::io, "libcurl cannot be initialised");
-}
 
 std::string lower(std::string text) {
   for (char& c : text)
@@ -46,8 +41,8 @@ std::string_view trimmed(std::string_view text) {
 /// One part of a parsed URL; empty if it has none.
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
-  const std::unique_ptr<char, void (*)(void*)> owned(text, &curl_free);
+  if (libcurl().url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  const std::unique_ptr<char, void (*)(void*)> owned(text, libcurl().free);
   return text;
 }
 
@@ -60,13 +55,13 @@ bool Url::is_loopback() const {
 }
 
 Url parse_url(const std::string& text, std::string_view what) {
-  initialise_once();
   const auto refuse = [&](std::string_view why) {
     return Error(ErrorCode::bad_request, fmt::format("{} {}: {}", what, gguf::printable(text), why),
                  "expected a URL such as https://example.org/model.gguf");
   };
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), &curl_url_cleanup);
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> url(libcurl().url(), libcurl().url_cleanup);
+  if (!url ||
+      libcurl().url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
     throw refuse("this is no URL");
   Url parts;
   parts.scheme = lower(url_part(url.get(), CURLUPART_SCHEME));
@@ -76,8 +71,8 @@ Url parse_url(const std::string& text, std::string_view what) {
   parts.host = lower(url_part(url.get(), CURLUPART_HOST));
   parts.port = url_part(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   parts.path = url_part(url.get(), CURLUPART_PATH);
-  curl_url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
-  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  libcurl().url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
+  libcurl().url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
   parts.without_query = url_part(url.get(), CURLUPART_URL);
   return parts;
 }
@@ -98,7 +93,7 @@ std::string escape_path(std::string_view path) {
 std::string unescape(const std::string& text) {
   int length = 0;
   const std::unique_ptr<char, void (*)(void*)> decoded(
-      curl_easy_unescape(nullptr, text.c_str(), int(text.size()), &length), &curl_free);
+      libcurl().easy_unescape(nullptr, text.c_str(), int(text.size()), &length), libcurl().free);
   return decoded ? std::string(decoded.get(), size_t(length)) : std::string();
 }
 
@@ -112,7 +107,7 @@ std::optional<int64_t> HttpHead::retry_after_seconds() const {
   int64_t seconds = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (failed == std::errc() && end == text.data() + text.size() && seconds >= 0) return seconds;
-  const time_t date = curl_getdate(text.c_str(), nullptr);
+  const time_t date = libcurl().getdate(text.c_str(), nullptr);
   if (text.empty() || date < 0) return std::nullopt;
   return std::max<int64_t>(0, int64_t(date) - int64_t(std::time(nullptr)));
 }
@@ -120,11 +115,10 @@ std::optional<int64_t> HttpHead::retry_after_seconds() const {
 struct HttpClient::Handle {
   CURL* curl = nullptr;
   Handle() {
-    initialise_once();
-    curl = curl_easy_init();
+    curl = libcurl().easy_init();
     if (!curl) throw Error(ErrorCode::io, "libcurl gives no handle");
   }
-  ~Handle() { curl_easy_cleanup(curl); }
+  ~Handle() { libcurl().easy_cleanup(curl); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 };
@@ -255,9 +249,9 @@ std::string checked_redirect(const std::string& from, const std::string& to) {
 using HeaderList = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
 
 HeaderList header_list(const HttpRequest& request, bool with_token) {
-  HeaderList list(nullptr, &curl_slist_free_all);
+  HeaderList list(nullptr, libcurl().slist_free_all);
   const auto add = [&](const std::string& line) {
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    curl_slist* longer = libcurl().slist_append(list.get(), line.c_str());
     if (!longer) throw std::bad_alloc();
     (void)list.release();
     list.reset(longer);
@@ -268,23 +262,24 @@ HeaderList header_list(const HttpRequest& request, bool with_token) {
 }
 
 void set_up(CURL* curl, const std::string& url, curl_slist* headers) {
-  curl_easy_reset(curl);
-  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  const CurlLibrary& lib = libcurl();
+  lib.easy_reset(curl);
+  lib.easy_setopt(curl, CURLOPT_URL, url.c_str());
   // What is meant for this machine, perhaps with a token, must not travel to a proxy elsewhere.
-  if (parse_url(url, "the address").is_loopback()) curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, read_buffer_bytes);
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);  // ours to follow: the token must not travel
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's own answer is none
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "minfer/" MINFER_VERSION);
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_timeout_seconds);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  if (parse_url(url, "the address").is_loopback()) lib.easy_setopt(curl, CURLOPT_PROXY, "");
+  lib.easy_setopt(curl, CURLOPT_BUFFERSIZE, read_buffer_bytes);
+  lib.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  lib.easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);  // ours to follow: the token must not travel
+  lib.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  lib.easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's own answer is none
+  lib.easy_setopt(curl, CURLOPT_USERAGENT, "minfer/" MINFER_VERSION);
+  lib.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  lib.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, connect_timeout_seconds);
+  lib.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   // OpenSSL's own variable, which libcurl overrides by the system's list: for networks with their own
   // authority.
   if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities && *authorities)
-    curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
+    lib.easy_setopt(curl, CURLOPT_CAINFO, authorities);
 }
 
 }  // namespace
@@ -294,20 +289,21 @@ HttpClient::~HttpClient() = default;
 
 HttpResult HttpClient::get_once(const HttpRequest& request, bool with_token, const HttpSink& sink,
                                 std::string& location) {
+  const CurlLibrary& lib = libcurl();
   CURL* curl = handle_->curl;
   const HeaderList headers = header_list(request, with_token);
   char message[CURL_ERROR_SIZE] = "";
   Exchange exchange{settings_, sink};
   exchange.head.url = request.url;
   set_up(curl, request.url, headers.get());
-  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, message);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
-  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::on_data);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Exchange::on_progress);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
-  const CURLcode code = curl_easy_perform(curl);
+  lib.easy_setopt(curl, CURLOPT_ERRORBUFFER, message);
+  lib.easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
+  lib.easy_setopt(curl, CURLOPT_HEADERDATA, &exchange);
+  lib.easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Exchange::on_data);
+  lib.easy_setopt(curl, CURLOPT_WRITEDATA, &exchange);
+  lib.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Exchange::on_progress);
+  lib.easy_setopt(curl, CURLOPT_XFERINFODATA, &exchange);
+  const CURLcode code = lib.easy_perform(curl);
   if (exchange.thrown) std::rethrow_exception(exchange.thrown);
   if (code == CURLE_ABORTED_BY_CALLBACK && !exchange.stalled) throw Error(ErrorCode::io, "interrupted");
 
@@ -315,13 +311,13 @@ HttpResult HttpClient::get_once(const HttpRequest& request, bool with_token, con
   result.head = std::move(exchange.head);
   const bool error_page_cut = exchange.dropped_bytes > max_error_body_bytes;
   if (code != CURLE_OK && !error_page_cut) {
-    result.failure = gguf::printable(*message ? message : curl_easy_strerror(code));
+    result.failure = gguf::printable(*message ? message : lib.easy_strerror(code));
     if (exchange.stalled) result.failure = fmt::format("no data for {} seconds", settings_.stall_seconds);
     result.may_pass = exchange.stalled || may_pass(code);
     result.unreachable = code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT;
   }
   char* target = nullptr;
-  curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &target);
+  lib.easy_getinfo(curl, CURLINFO_REDIRECT_URL, &target);
   location = target ? target : "";
   return result;
 }

@@ -10,7 +10,7 @@
 namespace minfer {
 namespace {
 
-constexpr size_t piece = size_t(16) << 20;  ///< moved at once: what may be resident twice
+constexpr size_t piece = size_t(16) << 20;  ///< moved at once, some milliseconds
 /// Smaller models gain too little to be copied.
 constexpr size_t smallest = size_t(32) << 20;
 

@@ -46,6 +46,21 @@ class Cursor {
   /// A length (u64) and that many bytes.
   std::span<const std::byte> take_string(std::string_view what) { return take(read<uint64_t>(what), what); }
 
+  /// `count` strings, lengths included. A loop of its own: vocabularies are most of what is read at the
+  /// start.
+  std::span<const std::byte> take_strings(uint64_t count, std::string_view what) {
+    const uint64_t start = position_;
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t length;
+      if (remaining() < sizeof length) fail_short(sizeof length, what);
+      std::memcpy(&length, bytes_.data() + position_, sizeof length);
+      position_ += sizeof length;
+      if (length > remaining()) fail_short(length, what);
+      position_ += length;
+    }
+    return bytes_.subspan(start, position_ - start);
+  }
+
   /// An error about the current subject.
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {

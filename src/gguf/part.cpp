@@ -84,9 +84,7 @@ void read_array(Cursor& in, std::span<const std::byte> bytes, Value& value) {
     value.data = in.take(value.count * size, "array");
     return;
   }
-  const uint64_t start = in.position();
-  for (uint64_t i = 0; i < value.count; ++i) in.take_string("array element");
-  value.data = bytes.subspan(start, in.position() - start);
+  value.data = in.take_strings(value.count, "array element");
 }
 
 Value read_value(Cursor& in, std::span<const std::byte> bytes) {

@@ -185,6 +185,13 @@ std::optional<std::vector<float>> File::get_floats(std::string_view key) const {
   return Access{*this, key, "an array of numbers"}.many<float>(to_float);
 }
 std::optional<std::vector<int64_t>> File::get_ints(std::string_view key) const {
+  const Value* value = find(key);
+  if (value && value->type == ValueType::array && value->element_type == ValueType::i32) {
+    std::vector<int64_t> ints(value->count);  // the common case, without a decision for each
+    for (size_t i = 0; i < ints.size(); ++i)
+      ints[i] = load<int32_t>(value->data.data() + i * sizeof(int32_t));
+    return ints;
+  }
   return Access{*this, key, "an array of integers"}.many<int64_t>(to_int);
 }
 

@@ -81,8 +81,8 @@ bool is_kv_region(const Op& op) {
 }
 
 bool may_alias(const Op& op) {
-  return std::holds_alternative<Silu>(op) || std::holds_alternative<Rope>(op) ||
-         std::holds_alternative<QkvBiasRopeStore>(op);
+  return std::holds_alternative<Silu>(op) || std::holds_alternative<SwiGlu>(op) ||
+         std::holds_alternative<Rope>(op) || std::holds_alternative<QkvBiasRopeStore>(op);
 }
 
 std::vector<int> count_readers(const Graph& graph) {

@@ -1,5 +1,7 @@
 #include "tokenizer/bpe_tokenizer.h"
 
+#include <future>
+
 #include "base/error.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
@@ -31,16 +33,26 @@ bool is_verbatim(TokenType type) { return type == TokenType::control || type == 
 BpeTokenizer::BpeTokenizer(std::shared_ptr<const gguf::File> file)
     : VocabularyTokenizer(std::move(file)),
       pre_tokenizer_(named_pre_tokenizer(vocabulary_.file())),
-      merges_(vocabulary_),
+      merges_(load_tables()),
       splitters_(compile(pre_tokenizer_)) {
   vocabulary_.set_adds_bos(pre_tokenizer_.add_bos);
   for (int byte = 0; byte < 256; ++byte)
     byte_ids_[size_t(byte)] = vocabulary_.find(byte_level::stand_in(uint8_t(byte))).value_or(-1);
-  set_bytes([this](Token id, std::string& bytes) {
-    const std::string_view text = token_text(id);
-    // A text outside the byte alphabet was added to the vocabulary as it is.
-    if (is_verbatim(vocabulary_.type(id)) || !byte_level::append_bytes(text, bytes)) bytes += text;
-  });
+}
+
+/// The bytes of the tokens are found beside the merge rules, on another core if there is one.
+Merges BpeTokenizer::load_tables() {
+  const auto find_bytes = [this] {
+    set_bytes([this](Token id, std::string& bytes) {
+      const std::string_view text = token_text(id);
+      // A text outside the byte alphabet was added to the vocabulary as it is.
+      if (is_verbatim(vocabulary_.type(id)) || !byte_level::append_bytes(text, bytes)) bytes += text;
+    });
+  };
+  std::future<void> bytes = std::async(std::launch::async | std::launch::deferred, find_bytes);
+  Merges merges(vocabulary_);
+  bytes.get();
+  return merges;
 }
 
 /// The words of a text, encoded one by one.

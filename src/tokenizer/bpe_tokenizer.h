@@ -24,6 +24,7 @@ class BpeTokenizer final : public VocabularyTokenizer {
  private:
   class Words;
   std::unique_ptr<StretchEncoder> stretch_encoder() const override;
+  Merges load_tables();
 
   const PreTokenizer& pre_tokenizer_;
   Merges merges_;

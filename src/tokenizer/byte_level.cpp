@@ -38,32 +38,35 @@ constexpr Alphabet make_alphabet() {
 }
 constexpr Alphabet alphabet = make_alphabet();
 
+/// How many bytes at the front are printable ASCII, which stands for itself: most of a vocabulary.
+size_t plain_prefix(std::string_view text) {
+  size_t length = 0;
+  while (length < text.size() && text[length] >= 0x21 && text[length] <= 0x7E) ++length;
+  return length;
+}
+
 }  // namespace
 
 std::string_view stand_in(uint8_t byte) { return {alphabet.utf8[byte].data(), alphabet.length[byte]}; }
 
 bool append_bytes(std::string_view text, std::string& out) {
   const size_t before = out.size();
-  out.resize(before + text.size());  // no character is shorter than the byte it stands for
-  char* to = out.data() + before;
   for (size_t i = 0; i < text.size();) {
-    const uint8_t first = uint8_t(text[i]);
-    int code_point = first;
-    size_t length = 1;
-    if (first >= 0x80) {  // every stand-in has at most two bytes; lead bytes C2 to C5
-      const uint8_t second = i + 1 < text.size() ? uint8_t(text[i + 1]) : 0;
-      const bool two_bytes = first >= 0xC2 && first <= 0xC5 && (second & 0xC0) == 0x80;
-      code_point = two_bytes ? (first & 0x1F) << 6 | (second & 0x3F) : code_points;
-      length = 2;
-    }
+    const size_t plain = plain_prefix(text.substr(i));
+    out.append(text, i, plain);
+    i += plain;
+    if (i == text.size()) break;
+    // Every other stand-in has two bytes; lead bytes C2 to C5.
+    const uint8_t first = uint8_t(text[i]), second = i + 1 < text.size() ? uint8_t(text[i + 1]) : 0;
+    const bool two_bytes = first >= 0xC2 && first <= 0xC5 && (second & 0xC0) == 0x80;
+    const int code_point = two_bytes ? (first & 0x1F) << 6 | (second & 0x3F) : code_points;
     if (code_point >= code_points || alphabet.byte[size_t(code_point)] < 0) {
       out.resize(before);
       return false;
     }
-    *to++ = char(alphabet.byte[size_t(code_point)]);
-    i += length;
+    out += char(alphabet.byte[size_t(code_point)]);
+    i += 2;
   }
-  out.resize(size_t(to - out.data()));
   return true;
 }
 

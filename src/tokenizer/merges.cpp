@@ -5,25 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <future>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 
 namespace minfer {
 namespace {
 
-constexpr size_t block =
-    64;  ///< rules under way at once: enough to hide a cache miss, few enough to stay in cache
+/// Rules under way at once: enough to hide a cache miss, few enough to stay in cache.
+constexpr size_t block = 64;
+constexpr size_t worth_a_thread = 16'000;  ///< rules that take longer than starting one
 
-/// A rule's two texts, being looked up.
-struct Parts {
-  Vocabulary::Search left, right;
-};
-struct Rule {
-  Token left, right, merged;
-};
+using Rules = std::span<const std::string_view>;
 
 [[noreturn]] void refuse(size_t index, std::string_view rule, std::string_view expected) {
   throw Error(ErrorCode::bad_model,
@@ -40,6 +37,81 @@ std::pair<std::string_view, std::string_view> parse(size_t index, std::string_vi
 
 }  // namespace
 
+/// Finds the ids of rules that follow each other.
+class Merges::Reader {
+ public:
+  Reader(const Vocabulary& vocabulary, Rules rules) : vocabulary_(vocabulary), rules_(rules) {}
+
+  void read(size_t begin, size_t end, std::span<Rule> found) {
+    for (size_t first = begin; first < end; first += block)
+      read_block(first, std::min(block, end - first), found);
+  }
+
+ private:
+  /// Bound by cache misses in the vocabulary: each loop asks for what the next one reads.
+  void read_block(size_t first, size_t count, std::span<Rule> found) {
+    struct Parts {
+      Vocabulary::Search left, right;
+    };
+    std::array<Parts, block> parts;
+    for (size_t i = 0; i < count; ++i) {
+      const auto [left, right] = parse(first + i, rules_[first + i]);
+      parts[i] = {vocabulary_.start_search(left), vocabulary_.start_search(right)};
+    }
+    for (size_t i = 0; i < count; ++i) {
+      vocabulary_.find_guess(parts[i].left);
+      vocabulary_.find_guess(parts[i].right);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      vocabulary_.fetch_guess(parts[i].left);
+      vocabulary_.fetch_guess(parts[i].right);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const auto left = vocabulary_.finish(parts[i].left), right = vocabulary_.finish(parts[i].right);
+      const auto result = find_result(parts[i].left.text, parts[i].right.text);
+      if (!left || !right || !result)
+        refuse(first + i, rules_[first + i],
+               "both parts and their concatenation are expected in the vocabulary");
+      found[first + i] = {*left, *right, *result};
+    }
+  }
+
+  /// Published vocabularies list tokens in the order of their rules: the id after the last result is tried
+  /// first.
+  std::optional<Token> find_result(std::string_view left, std::string_view right) {
+    const auto is_result = [&](std::string_view text) {
+      return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
+    };
+    const auto texts = vocabulary_.texts();
+    const bool in_order = size_t(next_result_) < texts.size() && is_result(texts[size_t(next_result_)]);
+    const auto result =
+        in_order ? std::optional(next_result_) : vocabulary_.find(std::string(left).append(right));
+    if (result) next_result_ = *result + 1;
+    return result;
+  }
+
+  const Vocabulary& vocabulary_;
+  const Rules rules_;
+  Token next_result_ = 0;  ///< where the next rule's result is expected
+};
+
+/// Half of what loading a vocabulary takes, so all cores share it.
+std::vector<Merges::Rule> Merges::read(const Vocabulary& vocabulary, Rules rules) {
+  std::vector<Rule> found(rules.size());
+  const size_t threads = std::clamp<size_t>(rules.size() / worth_a_thread, 1, size_t(usable_cores()));
+  const auto begin_of = [&](size_t thread) { return rules.size() * thread / threads; };
+  const auto read_share = [&](size_t thread) {
+    Reader(vocabulary, rules).read(begin_of(thread), begin_of(thread + 1), found);
+  };
+  std::vector<std::future<void>> others;  // their destructors wait, also where something throws
+  // Deferred: what the system gives no thread for is read below.
+  for (size_t thread = 1; thread < threads; ++thread)
+    others.push_back(std::async(std::launch::async | std::launch::deferred, read_share, thread));
+  read_share(0);
+  for (auto& other : others) other.get();  // in order: of several wrong rules the first is named
+  return found;
+}
+
 Merges::Merges(const Vocabulary& vocabulary) {
   const auto rules = vocabulary.file().get_strings("tokenizer.ggml.merges");
   if (!rules)
@@ -49,63 +121,17 @@ Merges::Merges(const Vocabulary& vocabulary) {
     throw Error(
         ErrorCode::bad_model,
         fmt::format("tokenizer.ggml.merges has {} rules; fewer than 2^32 are expected", rules->size()));
-  const size_t capacity = std::max<size_t>(2, std::bit_ceil(rules->size() + rules->size() / 2 + 1));
-  slots_.resize(capacity);
+  rules_ = read(vocabulary, *rules);
+  const size_t capacity = std::max<size_t>(2, std::bit_ceil(rules_.size() + rules_.size() / 2 + 1));
+  slots_.assign(capacity, empty);
   mask_ = capacity - 1;
   shift_ = 64 - std::countr_zero(capacity);
-  for (size_t first = 0; first < rules->size(); first += block)
-    add_block(vocabulary, first, std::span(*rules).subspan(first, std::min(block, rules->size() - first)));
-}
-
-/// Loading is bound by cache misses in the two hash tables: each loop below asks for what the next one reads.
-void Merges::add_block(const Vocabulary& vocabulary, size_t first_rank,
-                       std::span<const std::string_view> rules) {
-  std::array<Parts, block> parts;
-  for (size_t i = 0; i < rules.size(); ++i) {
-    const auto [left, right] = parse(first_rank + i, rules[i]);
-    parts[i] = {vocabulary.start_search(left), vocabulary.start_search(right)};
+  for (size_t rank = 0; rank < rules_.size(); ++rank) {
+    const Rule& ahead = rules_[std::min(rank + block, rules_.size() - 1)];
+    __builtin_prefetch(&slots_[home(ahead.left, ahead.right)]);
+    uint32_t& slot = slots_[slot_of(rules_[rank].left, rules_[rank].right)];
+    if (slot == empty) slot = uint32_t(rank);  // a repeated rule keeps its first rank
   }
-  for (size_t i = 0; i < rules.size(); ++i) {
-    vocabulary.find_guess(parts[i].left);
-    vocabulary.find_guess(parts[i].right);
-  }
-  for (size_t i = 0; i < rules.size(); ++i) {
-    vocabulary.fetch_guess(parts[i].left);
-    vocabulary.fetch_guess(parts[i].right);
-  }
-  std::array<Rule, block> found;
-  for (size_t i = 0; i < rules.size(); ++i) {
-    const auto left = vocabulary.finish(parts[i].left), right = vocabulary.finish(parts[i].right);
-    const auto result = find_result(vocabulary, parts[i].left.text, parts[i].right.text);
-    if (!left || !right || !result)
-      refuse(first_rank + i, rules[i], "both parts and their concatenation are expected in the vocabulary");
-    found[i] = {*left, *right, *result};
-    __builtin_prefetch(&slots_[home(key(*left, *right))]);
-  }
-  for (size_t i = 0; i < rules.size(); ++i)
-    insert(found[i].left, found[i].right, {uint32_t(first_rank + i), found[i].merged});
-}
-
-/// Published vocabularies list tokens in the order of their rules: the id after the last result is tried
-/// first.
-std::optional<Token> Merges::find_result(const Vocabulary& vocabulary, std::string_view left,
-                                         std::string_view right) {
-  const auto is_result = [&](std::string_view text) {
-    return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
-  };
-  const auto texts = vocabulary.texts();
-  const bool in_order = size_t(next_result_) < texts.size() && is_result(texts[size_t(next_result_)]);
-  const auto result =
-      in_order ? std::optional(next_result_) : vocabulary.find(std::string(left).append(right));
-  if (result) next_result_ = *result + 1;
-  return result;
-}
-
-void Merges::insert(Token left, Token right, Merge merge) {
-  const uint64_t wanted = key(left, right);
-  size_t slot = home(wanted);
-  while (slots_[slot].key != empty && slots_[slot].key != wanted) slot = (slot + 1) & mask_;
-  if (slots_[slot].key == empty) slots_[slot] = {wanted, merge};  // a repeated rule keeps its first rank
 }
 
 }  // namespace minfer

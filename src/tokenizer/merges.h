@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -18,34 +19,37 @@ class Merges {
   /// between them, or whose parts or result are not in the vocabulary.
   explicit Merges(const Vocabulary& vocabulary);
 
-  /// Null if the two do not merge.
-  const Merge* find(Token left, Token right) const {
-    const uint64_t wanted = key(left, right);
-    for (size_t slot = home(wanted);; slot = (slot + 1) & mask_) {
-      if (slots_[slot].key == wanted) return &slots_[slot].merge;
-      if (slots_[slot].key == empty) return nullptr;
-    }
+  /// Nothing if the two do not merge.
+  std::optional<Merge> find(Token left, Token right) const {
+    const uint32_t rank = slots_[slot_of(left, right)];
+    return rank == empty ? std::nullopt : std::optional(Merge{rank, rules_[rank].merged});
   }
 
  private:
-  /// Ids are below 2^31, so no pair has this key.
-  static constexpr uint64_t empty = ~uint64_t(0);
-  struct Slot {
-    uint64_t key = empty;
-    Merge merge{};
+  struct Rule {
+    Token left, right, merged;
   };
-  static uint64_t key(Token left, Token right) { return uint64_t(uint32_t(left)) << 32 | uint32_t(right); }
-  /// Multiplicative hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4): the high bits mix best.
-  size_t home(uint64_t k) const { return size_t(k * 0x9E3779B97F4A7C15u >> shift_); }
-  void add_block(const Vocabulary& vocabulary, size_t first_rank, std::span<const std::string_view> rules);
-  std::optional<Token> find_result(const Vocabulary& vocabulary, std::string_view left,
-                                   std::string_view right);
-  void insert(Token left, Token right, Merge merge);
+  class Reader;
+  static std::vector<Rule> read(const Vocabulary& vocabulary, std::span<const std::string_view> rules);
 
-  std::vector<Slot> slots_;  ///< open addressing; a power of two, under 2/3 full
+  static constexpr uint32_t empty = std::numeric_limits<uint32_t>::max();
+  /// Multiplicative hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4): the high bits mix best.
+  size_t home(Token left, Token right) const {
+    return size_t((uint64_t(uint32_t(left)) << 32 | uint32_t(right)) * 0x9E3779B97F4A7C15u >> shift_);
+  }
+  /// The slot that holds the rule of this pair, or the empty one where it would be.
+  size_t slot_of(Token left, Token right) const {
+    size_t slot = home(left, right);
+    while (slots_[slot] != empty &&
+           (rules_[slots_[slot]].left != left || rules_[slots_[slot]].right != right))
+      slot = (slot + 1) & mask_;
+    return slot;
+  }
+
+  std::vector<Rule> rules_;      ///< by rank
+  std::vector<uint32_t> slots_;  ///< ranks; open addressing; a power of two, under 2/3 full
   size_t mask_;
   int shift_;
-  Token next_result_ = 0;  ///< while loading: where the next rule's result is expected
 };
 
 }  // namespace minfer

@@ -215,8 +215,9 @@ Support interpretable(const Op& op) {
 
 void interpret(const PlacedNode& placed, const WeightValues& weight) {
   const Op& op = placed.node->op;
-  const bool in_place = (std::holds_alternative<Silu>(op) || std::holds_alternative<Rope>(op)) &&
-                        placed.output.buffer == placed.sources[0].buffer;
+  const bool may = std::holds_alternative<Silu>(op) || std::holds_alternative<SwiGlu>(op) ||
+                   std::holds_alternative<Rope>(op);
+  const bool in_place = may && placed.output.buffer == placed.sources[0].buffer;
   const bool is_region = std::holds_alternative<KvStore>(op) || std::holds_alternative<KvLoad>(op);
   if (!in_place && !is_region) {
     auto& memory = memory_of(placed.output.buffer);
