@@ -26,7 +26,8 @@ install_debian() {
       packages="$packages qemu-user g++-aarch64-linux-gnu python3-jinja2"
       packages="$packages clang-19 libclang-rt-19-dev libblocksruntime-dev libdw-dev"
       ;;
-    sanitize) packages="$packages clang-19 libclang-rt-19-dev python3-jinja2" ;;
+    # llvm-19 has the symbolizer: without it a report names no function and no line.
+    sanitize) packages="$packages clang-19 libclang-rt-19-dev llvm-19 python3-jinja2" ;;
   esac
   missing=
   for package in $packages; do

@@ -9,7 +9,9 @@
 #include "../checker/checker.h"
 #include "../counters/kernel_counters.h"
 
+extern "C" {
 __thread uint64_t metalsim_flops[3];
+}
 
 namespace metalsim {
 

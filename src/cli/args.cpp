@@ -113,10 +113,11 @@ void add_chat(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::IsMember({"on", "off", "auto"}))
       ->capture_default_str();
   auto* think = command->add_flag_callback(
-      "--think", [o = o] { o->thinking = true; }, "Let the model think first, if its template has a switch");
+      "--think", [options = o] { options->thinking = true; },
+      "Let the model think first, if its template has a switch");
   command
       ->add_flag_callback(
-          "--no-think", [o = o] { o->thinking = false; }, "Do not let it think")
+          "--no-think", [options = o] { options->thinking = false; }, "Do not let it think")
       ->excludes(think);
   add_generation_options(*command, o->generate);
   add_device_options(*command, o->session);

@@ -60,7 +60,6 @@ class Transfer {
            const std::function<Error(const HttpHead&)>& explain, const std::filesystem::path& folder,
            const std::string& label)
       : client_(client),
-        settings_(settings),
         file_(file),
         explain_(explain),
         label_(label),
@@ -257,7 +256,6 @@ class Transfer {
   }
 
   HttpClient& client_;
-  const Settings& settings_;
   const RemoteFile& file_;
   const std::function<Error(const HttpHead&)>& explain_;
   const std::string& label_;

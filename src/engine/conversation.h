@@ -21,7 +21,8 @@ namespace minfer {
 /// Invariant, after every answered turn: the tokens in the session are the beginning of the tokens of the
 /// rendered history, where each answer keeps the ids that the model produced (see TokenLedger). What is
 /// missing at the end is at most the last generated token, the part of a character or token at which an
-/// answer was cut, and what the template puts after an answer. All of it is computed with the next turn.
+/// answer was cut, what came after a control token inside an answer (it stands for no text, so the history
+/// cannot have it), and what the template puts after an answer. All of it is computed with the next turn.
 class Conversation {
  public:
   Conversation(std::unique_ptr<Session> session, std::shared_ptr<const chat::ChatTemplate> chat_template,

@@ -76,6 +76,8 @@ bool TokenLedger::starts_apart(const Rendered& rendered, size_t at) const {
 std::optional<size_t> TokenLedger::answer_length(const Exchange& exchange, const Rendered& rendered,
                                                  size_t at) const {
   const size_t begin = at + exchange.text.size();
+  // A prompt and no more asks for another answer: one without text is not there already.
+  if (begin >= rendered.text.size()) return std::nullopt;
   if (rendered.text.compare(at, exchange.text.size(), exchange.text) != 0) return std::nullopt;
   // A role may be the template's word in a prompt and the message's in a history: what counts is the tokens.
   const bool same_trust = rendered.trust.compare(at, exchange.trust.size(), exchange.trust) == 0;

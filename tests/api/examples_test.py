@@ -10,7 +10,7 @@ MINFER = os.environ["MINFER"]
 
 
 def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=240)
+    return subprocess.run(command, capture_output=True, text=True, timeout=int(os.environ["MINFER_TEST_TIMEOUT_S"]))
 
 
 def model_path():

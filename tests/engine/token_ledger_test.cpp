@@ -81,6 +81,23 @@ TEST_CASE(
   CHECK(other.plan(whole).tokens == chat::encode(*spm, whole));
 }
 
+TEST_CASE("another answer to the same prompt takes the place of one that was blank or empty") {
+  const auto t = tokenizer("smollm2");
+  const Pieces prompt = {{"<|im_start|>assistant\n", true}}, end = {{"<|im_end|>\n", true}};
+  for (const std::string blank : {" ", ""}) {
+    CAPTURE(blank);
+    TokenLedger ledger(*t);
+    const auto plan = ledger.plan(prompt);
+    ledger.record(plan, blank, t->encode(blank, {.add_bos = false}));
+    const auto again = ledger.plan(prompt);
+    CHECK(again.tokens == plan.tokens);
+    const std::vector<Token> generated = ids_of(*t, {"\u0120H", "el", "lo"});
+    CHECK(ledger.record(again, " Hello", generated) == 3);
+    const auto after = ledger.plan(then(then(prompt, {{" Hello", false}}), end));
+    CHECK(begins_with(after.tokens, joined(plan.tokens, generated)));
+  }
+}
+
 TEST_CASE("what a template wrote is never taken for an answer that reads the same") {
   const auto t = tokenizer("smollm2");
   TokenLedger ledger(*t);
