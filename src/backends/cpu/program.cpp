@@ -3,13 +3,14 @@
 #include <algorithm>
 
 namespace minfer::cpu {
-namespace {
 
 bool overlap(const Access& a, const Access& b) {
   const auto* a0 = static_cast<const std::byte*>(a.begin);
   const auto* b0 = static_cast<const std::byte*>(b.begin);
   return std::less<>()(a0, b0 + b.bytes) && std::less<>()(b0, a0 + a.bytes);
 }
+
+namespace {
 
 bool overlap(const std::vector<Access>& a, const std::vector<Access>& b) {
   return std::any_of(a.begin(), a.end(), [&](const Access& x) {

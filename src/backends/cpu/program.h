@@ -18,6 +18,8 @@ struct Access {
   size_t bytes;
 };
 
+bool overlap(const Access& a, const Access& b);
+
 /// What of a step's work has been taken, a counter a worker on a cache line of its own.
 struct alignas(64) Taken {
   std::atomic<int64_t> pieces{0};
@@ -36,11 +38,20 @@ struct Lane {
   void share_out(int64_t n, int64_t step, Work&& work) const;
 };
 
+/// A step's work token by token: what it writes for a token depends on what it reads for that token alone, and
+/// in every access made of rows token t has row t.
+struct RowWork {
+  int64_t rows = 0;  ///< tokens; 0 if the step is no such work
+  std::function<void(Range rows, std::byte* scratch)> work;
+  bool closes = false;  ///< it writes no rows of floats: no other step may follow in its run
+};
+
 /// One resolved call. Every worker enters it and does its share.
 struct Step {
   std::string_view name;
   std::function<void(const Lane&)> work;
   std::vector<Access> reads, writes;
+  RowWork by_rows = {};
   bool solo = false;            ///< so little work that one worker does it as a team of one
   bool barrier_before = false;  ///< set by plan_barriers; a solo step is done inside of it
 };
@@ -60,6 +71,11 @@ void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
     }
   }
 }
+
+/// Makes one step of steps that follow each other and work token by token: a residual, its norm and the
+/// quantised tokens of that are done for a tile of tokens while these are in the cache, not for all tokens one
+/// after the other. The same bits. Steps of so few tokens that not each worker has a tile stay apart.
+void join_rows(std::vector<Step>& steps, int workers);
 
 /// Puts a barrier before each step that touches what a step since the last barrier wrote, or writes what one
 /// read. If that is a solo step, the last worker to arrive does it, and the solo steps right after it, before

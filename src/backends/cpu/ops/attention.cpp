@@ -250,7 +250,7 @@ void emit_chunks(Encoder& encoder, const Call& call, int64_t most_rows, std::vec
     const Range mine = share(queries, 1, lane.worker);
     for (int64_t query = mine.begin; query < mine.end; ++query) merge_query(call, states, query);
   };
-  encoder.step({"attention_merge", merge, {between}, {between, writes}, solo});
+  encoder.step({"attention_merge", merge, {between}, {between, writes}, {}, solo});
 }
 
 [[noreturn]] void refuse_window(const std::string& name, int64_t token, const std::string& found,

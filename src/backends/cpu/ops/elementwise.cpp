@@ -10,13 +10,17 @@ template <class F>
 void emit_flat(Encoder& encoder, std::string_view name, const Values& y, const Values& a, const Values& b,
                F f) {
   const int64_t n = y.elements();
-  const auto work = [n, f, y = y.data, a = a.data, b = b.data](const Lane& lane) {
-    const Range mine = share(n, line_floats, lane.worker);
+  const auto flat = [f, y = y.data, a = a.data, b = b.data](Range mine) {
     if (mine.begin < mine.end) {
       f(y + mine.begin, a + mine.begin, b + mine.begin, mine.end - mine.begin);
     }
   };
-  encoder.step({name, work, {a.access(), b.access()}, {y.access()}, n <= solo_elements});
+  const auto work = [n, flat](const Lane& lane) { flat(share(n, line_floats, lane.worker)); };
+  const auto of_tokens = [flat, cols = y.cols](Range tokens, std::byte*) {
+    flat({tokens.begin * cols, tokens.end * cols});
+  };
+  encoder.step(
+      {name, work, {a.access(), b.access()}, {y.access()}, {y.tokens, of_tokens}, n <= solo_elements});
 }
 
 void emit_softmax(Encoder& encoder, const Values& y, const Values& x) {

@@ -32,7 +32,7 @@ void emit_biased(Encoder& encoder, const Values& y, const Values& x, const float
       }
     }
   };
-  encoder.step({"bias", work, {x.access()}, {y.access()}, solo});
+  encoder.step({"bias", work, {x.access()}, {y.access()}, {}, solo});
 }
 
 }  // namespace

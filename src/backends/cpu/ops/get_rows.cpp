@@ -23,7 +23,7 @@ void emit_rows(Encoder& encoder, const Values& y, const std::byte* table, DType 
       }
     }
   };
-  encoder.step({"get_rows", work, std::move(reads), {y.access()}, solo});
+  encoder.step({"get_rows", work, std::move(reads), {y.access()}, {}, solo});
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void emit_kv_store(Encoder& encoder, const Node& node, const KvPlace& kv, const 
       store_columns(*kernels, kv.format, kv.v + at, v.data + t * kv.kv_dim, mine);
     }
   };
-  encoder.step({"kv_store", work, {k.access(), v.access()}, {kv.k_access(), kv.v_access()}, solo});
+  encoder.step({"kv_store", work, {k.access(), v.access()}, {kv.k_access(), kv.v_access()}, {}, solo});
 }
 
 void encode_kv_store(Encoder& encoder, const PlacedNode& placed) {

@@ -8,11 +8,14 @@ void emit_norm(Encoder& encoder, const Values& y, const Values& x, int64_t width
                float eps) {
   const int64_t rows = x.elements() / width;
   const bool solo = x.elements() <= solo_elements || rows == 1;
-  const auto work = [=, y = y.data, x = x.data, kernel = encoder.kernels.rms_norm_f32](const Lane& lane) {
-    const Range mine = share(rows, 1, lane.worker);
+  const auto norm = [=, y = y.data, x = x.data, kernel = encoder.kernels.rms_norm_f32](Range mine) {
     for (int64_t r = mine.begin; r < mine.end; ++r) kernel(y + r * width, x + r * width, weight, width, eps);
   };
-  encoder.step({"rms_norm", work, {x.access()}, {y.access()}, solo});
+  const auto work = [=](const Lane& lane) { norm(share(rows, 1, lane.worker)); };
+  const auto of_tokens = [=, each = x.cols / width](Range tokens, std::byte*) {
+    norm({tokens.begin * each, tokens.end * each});
+  };
+  encoder.step({"rms_norm", work, {x.access()}, {y.access()}, {x.tokens, of_tokens}, solo});
 }
 
 void encode_norm(Encoder& encoder, const PlacedNode& placed) {

@@ -59,6 +59,14 @@ void quantise_tile(const Call& call, int64_t row, Range blocks, std::byte* scrat
   pack_tokens(to.tile(row), desk.rows, rows, blocks.begin, n);
 }
 
+/// Whole tiles of rows, or the last ones.
+void quantise_rows(const Call& call, Range rows, std::byte* scratch) {
+  const Range blocks{0, call.to().blocks()};
+  for (int64_t row = rows.begin; row < rows.end; row += token_tile) {
+    quantise_tile(call, row, blocks, scratch);
+  }
+}
+
 }  // namespace
 
 void emit_quantise(Encoder& encoder, const Values& x, int planes) {
@@ -67,15 +75,19 @@ void emit_quantise(Encoder& encoder, const Values& x, int planes) {
   const Call call{encoder.kernels.quantise_q8, x, planes, encoder.q8()};
   const auto work = [call](const Lane& lane) {
     const Q8Tokens to = call.to();
-    const auto quantise = [&](int64_t row, Range blocks) { quantise_tile(call, row, blocks, lane.scratch); };
     if (to.tokens <= token_tile) {
       constexpr int64_t step = 16;  // the blocks of a single tile are shared, else the tiles
-      lane.share_out(to.blocks(), step, [&](Range blocks) { quantise(0, blocks); });
+      lane.share_out(to.blocks(), step, [&](Range blocks) { quantise_tile(call, 0, blocks, lane.scratch); });
     } else {
-      lane.share_out(to.tokens, token_tile, [&](Range rows) { quantise(rows.begin, {0, to.blocks()}); });
+      lane.share_out(to.tokens, token_tile, [&](Range rows) { quantise_rows(call, rows, lane.scratch); });
     }
   };
-  encoder.step({"quantise_q8", work, {x.access()}, {encoder.q8_access()}, x.elements() <= solo_elements});
+  const auto of_tokens = [call](Range tokens, std::byte* scratch) {
+    quantise_rows(call, {tokens.begin * call.planes, tokens.end * call.planes}, scratch);
+  };
+  const RowWork by_rows{x.tokens, of_tokens, true};
+  const bool solo = x.elements() <= solo_elements;
+  encoder.step({"quantise_q8", work, {x.access()}, {encoder.q8_access()}, by_rows, solo});
 }
 
 }  // namespace minfer::cpu

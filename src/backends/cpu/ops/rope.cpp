@@ -40,7 +40,7 @@ const RopeTable& Encoder::rope_table(const Node& node, const RopeParams& rope, i
       }
     }
   };
-  step({"rope_table", work, {}, {access}, solo});
+  step({"rope_table", work, {}, {access}, {}, solo});
   ropes_.push_back(
       {rope, head_dim, positions, std::make_unique<RopeTable>(RopeTable{cos, sin, pairs, access})});
   return *ropes_.back().table;
@@ -51,8 +51,7 @@ void emit_rope(Encoder& encoder, const Values& y, const Values& x, const RopeTab
   const int64_t heads = x.cols / head_dim;
   const bool solo = x.elements() <= solo_elements;
   const bool interleaved = style == RopeStyle::interleaved;
-  const auto work = [=, kernel = encoder.kernels.rope_f32](const Lane& lane) {
-    const Range mine = share(x.tokens * heads, 1, lane.worker);
+  const auto rotate = [=, kernel = encoder.kernels.rope_f32](Range mine) {
     for (int64_t at = mine.begin; at < mine.end;) {
       const int64_t token = at / heads, count = std::min(mine.end - at, heads - at % heads);
       float* to = y.data + at * head_dim;
@@ -63,7 +62,11 @@ void emit_rope(Encoder& encoder, const Values& y, const Values& x, const RopeTab
       at += count;
     }
   };
-  encoder.step({"rope", work, {x.access(), table.access}, {y.access()}, solo});
+  const auto work = [=](const Lane& lane) { rotate(share(x.tokens * heads, 1, lane.worker)); };
+  const auto of_tokens = [=](Range tokens, std::byte*) {
+    rotate({tokens.begin * heads, tokens.end * heads});
+  };
+  encoder.step({"rope", work, {x.access(), table.access}, {y.access()}, {x.tokens, of_tokens}, solo});
 }
 
 void encode_rope(Encoder& encoder, const PlacedNode& placed) {
