@@ -31,17 +31,17 @@ AlignedMemory::AlignedMemory(size_t bytes) {
     std::memset(data_, 0, bytes);
     return;
   }
-  // A mapping is zero by itself and takes memory where it is touched, not before: a KV cache costs nothing
-  // until tokens come. Only whole aligned huge pages can be huge, so a mapping of several begins at a
-  // multiple; what is left at its end stays on small pages, and nothing is wasted.
+  // A mapping is zero by itself and takes memory where it is touched, not before: most of a KV cache costs
+  // nothing until tokens come. Only whole aligned huge pages can be huge, so a mapping of several begins at a
+  // multiple. Smaller ones lie side by side and the system sees one: the regions of a small model's layers
+  // share huge pages.
   const size_t spare = bytes < huge_page ? 0 : huge_page;
   void* mapped = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) refuse(bytes);
   map_ = mapped;
   mapped_ = bytes + spare;
   data_ = static_cast<std::byte*>(mapped);
-  if (spare == 0) return;
-  data_ += (huge_page - reinterpret_cast<uintptr_t>(mapped) % huge_page) % huge_page;
+  if (spare != 0) data_ += (huge_page - reinterpret_cast<uintptr_t>(mapped) % huge_page) % huge_page;
 #ifdef MADV_HUGEPAGE
   madvise(data_, bytes, MADV_HUGEPAGE);  // advice: without it the memory is only slower
 #endif

@@ -4,7 +4,7 @@
 
 namespace minfer::cpu {
 
-/// Zero-filled memory on a 64-byte boundary; large pieces ask the system for huge pages.
+/// Zero-filled memory on a 64-byte boundary; all but small pieces ask the system for huge pages.
 class AlignedMemory {
  public:
   AlignedMemory() = default;
