@@ -18,9 +18,7 @@ struct Rows {
 
   explicit Rows(int64_t count) : tokens(count), memory(size_t(4 * count * width)) {}
   int64_t* value(int index) { return memory.data() + index * tokens * width; }
-  cpu::Access access(const int64_t* begin) const {
-    return {begin, size_t(tokens * width) * sizeof(int64_t)};
-  }
+  cpu::Access access(const int64_t* begin) const { return {begin, size_t(tokens * width) * sizeof(int64_t)}; }
   /// to = 2 from + 1, row by row.
   void add(int64_t* to, const int64_t* from, bool closes = false) {
     const auto rows = [to, from](Range mine, std::byte*) {

@@ -38,8 +38,8 @@ struct Lane {
   void share_out(int64_t n, int64_t step, Work&& work) const;
 };
 
-/// A step's work token by token: what it writes for a token depends on what it reads for that token alone, and
-/// in every access made of rows token t has row t.
+/// A step's work token by token: what it writes for a token depends on what it reads for that token alone,
+/// and in every access made of rows token t has row t.
 struct RowWork {
   int64_t rows = 0;  ///< tokens; 0 if the step is no such work
   std::function<void(Range rows, std::byte* scratch)> work;
@@ -73,8 +73,8 @@ void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
 }
 
 /// Makes one step of steps that follow each other and work token by token: a residual, its norm and the
-/// quantised tokens of that are done for a tile of tokens while these are in the cache, not for all tokens one
-/// after the other. The same bits. Steps of so few tokens that not each worker has a tile stay apart.
+/// quantised tokens of that are done for a tile of tokens while these are in the cache, not for all tokens
+/// one after the other. The same bits. Steps of so few tokens that not each worker has a tile stay apart.
 void join_rows(std::vector<Step>& steps, int workers);
 
 /// Puts a barrier before each step that touches what a step since the last barrier wrote, or writes what one
