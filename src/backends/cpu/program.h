@@ -57,7 +57,7 @@ struct Step {
 };
 
 /// A step that solo workers do faster than a team can share: below this many elements a barrier costs more.
-inline constexpr int64_t solo_elements = 4096;
+inline constexpr int64_t solo_elements = 8192;
 
 template <class Work>
 void Lane::share_out(int64_t n, int64_t step, Work&& work) const {
