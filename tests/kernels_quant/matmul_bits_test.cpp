@@ -108,4 +108,26 @@ TEST_CASE("a token that is not finite gives NaN in its own column only") {
   }
 }
 
+TEST_CASE("a scale that is not finite gives NaN in its own row only") {
+  for (const Format& format : formats()) {
+    for (const uint16_t bad : {0x7c00, 0xfc00, 0x7e00}) {
+      Weights w = random_weights(format, most_rows, 256, 0, 10, ordinary_scale);
+      std::memcpy(w.row(2) + format.halves[0], &bad, sizeof bad);
+      QuantisedTokens x(normal_values(5 * 256, 11), 256);
+      for (const KernelTable* table : built_tables()) {
+        if (!table->runs_here()) continue;
+        for (const int64_t tokens : {1, 5}) {
+          Product got(*table, format, w, x, most_rows, tokens);
+          for (int64_t t = 0; t < tokens; ++t) {
+            for (int64_t r = 0; r < most_rows; ++r) {
+              INFO(table->isa, " ", format.name, " token ", t, " row ", r);
+              REQUIRE(std::isnan(got.at(t, r)) == (r == 2));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace minfer::cpu::test

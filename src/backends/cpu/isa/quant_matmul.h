@@ -22,10 +22,19 @@ inline constexpr int64_t panel_from_tokens = 4;
 template <class V, class F, int first, int tokens, int n>
 [[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens],
                                               const Block<V, F::kind>& block, const TokenBlock<n>& x) {
-  typename V::Floats isum[tokens];
-  V::template dot<F, first>(isum, block, x);
+  static_assert(32 * F::largest * 127 < 1 << 22, "see dot_origin");
+  constexpr bool halves = F::kind == Kind::two_scales;
+  typename V::Words dot[tokens];
+  typename V::Floats scaled[tokens];
+  V::template dots<F, first, 0, halves ? 4 : 8>(dot, block, x);
+  static_for<tokens>([&](auto t) { scaled[t] = V::fma(V::as_floats(dot[t]), block.scale, block.origin); });
+  if constexpr (halves) {
+    V::template dots<F, first, 4, 8>(dot, block, x);
+    static_for<tokens>(
+        [&](auto t) { scaled[t] = V::fma(V::to_floats(dot[t]), block.second_scale, scaled[t]); });
+  }
   static_for<tokens>([&](auto t) {
-    acc[t] = V::fma(V::multiply(block.scale, V::broadcast(x.d[first + t])), isum[t], acc[t]);
+    acc[t] = V::fma(scaled[t], V::broadcast(x.d[first + t]), acc[t]);
     if constexpr (F::kind == Kind::with_min) {
       acc[t] = V::fma(block.min, V::broadcast(x.d_sum[first + t]), acc[t]);
     }

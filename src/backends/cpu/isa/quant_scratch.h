@@ -9,7 +9,7 @@ namespace minfer::cpu {
 inline constexpr int64_t panel_rows = 16;  ///< most rows a panel holds
 /// Blocks of 32 columns a panel holds, which then stays in the first-level cache; longer rows take turns.
 inline constexpr int64_t panel_blocks = 32;
-/// Bytes of one row's block: 32 quants, and a scale and a minimum, or a scale and two factors.
+/// Bytes of one row's block: 32 quants, a scale, its origin, and a minimum or a second scale.
 inline constexpr int64_t panel_row_block_bytes = 32 + 3 * 4;
 constexpr size_t panel_bytes(int64_t cols) {
   const int64_t blocks = cols / 32 < panel_blocks ? cols / 32 : panel_blocks;
