@@ -1,3 +1,4 @@
+#include "backends/cpu/isa/quant_scratch.h"
 #include "kernels_quant/quant_test.h"
 
 /// Every instruction set gives the reference's bits, whatever the number of rows and tokens in a call.
@@ -82,6 +83,21 @@ TEST_CASE("rows longer than a panel have the reference's bits") {
           CHECK(got.guards_intact());
         }
       }
+    }
+  }
+}
+
+TEST_CASE("products of more rows and tokens than one strip has have the reference's bits") {
+  constexpr int64_t rows = strip_rows + 39, cols = 1280, tokens = panel_tokens(cols) + 5;
+  for (const Format& format : formats()) {
+    Weights w = random_weights(format, rows, cols, 0, 12, ordinary_scale);
+    QuantisedTokens x(normal_values(tokens * cols, 13), cols);
+    Product want(scalar_table(), format, w, x, rows, tokens);
+    for (const KernelTable* table : vector_tables()) {
+      Product got(*table, format, w, x, rows, tokens);
+      INFO(table->isa, " ", format.name);
+      CHECK(difference(got, want) == "");
+      CHECK(got.guards_intact());
     }
   }
 }
