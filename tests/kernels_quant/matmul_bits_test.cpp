@@ -1,3 +1,4 @@
+#include "backends/cpu/isa/quant_scratch.h"
 #include "kernels_quant/quant_test.h"
 
 /// Every instruction set gives the reference's bits, whatever the number of rows and tokens in a call.
@@ -86,6 +87,21 @@ TEST_CASE("rows longer than a panel have the reference's bits") {
   }
 }
 
+TEST_CASE("products of more rows and tokens than one strip has have the reference's bits") {
+  constexpr int64_t rows = strip_rows + 39, cols = 1280, tokens = panel_tokens(cols) + 5;
+  for (const Format& format : formats()) {
+    Weights w = random_weights(format, rows, cols, 0, 12, ordinary_scale);
+    QuantisedTokens x(normal_values(tokens * cols, 13), cols);
+    Product want(scalar_table(), format, w, x, rows, tokens);
+    for (const KernelTable* table : vector_tables()) {
+      Product got(*table, format, w, x, rows, tokens);
+      INFO(table->isa, " ", format.name);
+      CHECK(difference(got, want) == "");
+      CHECK(got.guards_intact());
+    }
+  }
+}
+
 TEST_CASE("a token that is not finite gives NaN in its own column only") {
   for (const Format& format : formats()) {
     Weights w = random_weights(format, most_rows, 256, 0, 8, ordinary_scale);
@@ -101,6 +117,28 @@ TEST_CASE("a token that is not finite gives NaN in its own column only") {
           for (int64_t r = 0; r < most_rows; ++r) {
             INFO(table->isa, " ", format.name, " token ", t, " row ", r);
             REQUIRE(std::isnan(got.at(t, r)) == (t == 2));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a scale that is not finite gives NaN in its own row only") {
+  for (const Format& format : formats()) {
+    for (const uint16_t bad : {0x7c00, 0xfc00, 0x7e00}) {
+      Weights w = random_weights(format, most_rows, 256, 0, 10, ordinary_scale);
+      std::memcpy(w.row(2) + format.halves[0], &bad, sizeof bad);
+      QuantisedTokens x(normal_values(5 * 256, 11), 256);
+      for (const KernelTable* table : built_tables()) {
+        if (!table->runs_here()) continue;
+        for (const int64_t tokens : {1, 5}) {
+          Product got(*table, format, w, x, most_rows, tokens);
+          for (int64_t t = 0; t < tokens; ++t) {
+            for (int64_t r = 0; r < most_rows; ++r) {
+              INFO(table->isa, " ", format.name, " token ", t, " row ", r);
+              REQUIRE(std::isnan(got.at(t, r)) == (r == 2));
+            }
           }
         }
       }

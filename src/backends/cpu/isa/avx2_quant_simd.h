@@ -97,6 +97,7 @@ struct Simd {
   static Floats load(const float* p) { return _mm256_loadu_ps(p); }
   static void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
   static Floats to_floats(Words v) { return _mm256_cvtepi32_ps(v); }
+  static Floats as_floats(Words bits) { return _mm256_castsi256_ps(bits); }
   static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
   static Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static Floats negate(Floats v) { return _mm256_xor_ps(v, _mm256_set1_ps(-0.0f)); }
@@ -107,38 +108,25 @@ struct Simd {
     return _mm256_set1_epi32(v);
   }
 
-  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
-  /// its halves times their factors: at most 2^24, so that these floats are exact too. Adding zero makes -0
-  /// the 0 that integers have.
-  template <class F, int first, int tokens, int n>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
-                                         const TokenBlock<n>& x) {
-    if constexpr (F::kind == quant::Kind::two_scales) {
-      static_assert(F::offset == 32 && F::largest < 2 * F::offset);
-      quant::static_for<2>([&](auto side) {
-        Words half[tokens];
-        sum_products<F, first, 4 * side, 4 * side + 4>(half, block, x);
-        quant::static_for<tokens>([&](auto t) {
-          const __m256i seed = _mm256_set1_epi32(x.seed32[side][first + t]);
-          const __m256 before = side == 0 ? broadcast(0.0f) : isum[t];
-          isum[t] = fma(to_floats(_mm256_add_epi32(half[t], seed)), block.factor[side], before);
-        });
-      });
-    } else {
-      static_assert(F::offset == 0 || F::offset == 8 || F::offset == 16);
-      Words sum[tokens];
-      sum_products<F, first, 0, 8>(sum, block, x);
-      quant::static_for<tokens>([&](auto t) {
-        if constexpr (F::offset != 0) {
-          const int32_t* seeds = F::offset == 8 ? x.seed8 : x.seed16;
-          sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(seeds[first + t]));
-        }
-        isum[t] = to_floats(sum[t]);
-      });
-    }
+  /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
+  /// of dot_origin plus the dot; a second half's are integers as they are.
+  template <class F, int first, int begin, int end, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
+    sum_products<F, first, begin, end>(sum, block, x);
+    quant::static_for<tokens>([&](auto t) {
+      const int32_t seed = F::offset == 0 ? dot_origin_bits : seeds<F::offset, begin>(x)[first + t];
+      sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(seed));
+    });
   }
 
  private:
+  template <int offset, int begin, int n>
+  static const int32_t* seeds(const TokenBlock<n>& x) {
+    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32);
+    if constexpr (offset == 32) return x.seed32[begin / 4];
+    return offset == 8 ? x.seed8 : x.seed16;
+  }
+
   /// Products of a word that 16-bit sums can hold: each is at most 2 * largest * 127.
   template <class F>
   static constexpr int exact_words = 32767 / (2 * F::largest * 127);

@@ -112,6 +112,7 @@ struct Simd {
   static Floats load(const float* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
   static Floats to_floats(Words v) { return _mm512_cvtepi32_ps(v); }
+  static Floats as_floats(Words bits) { return _mm512_castsi512_ps(bits); }
   static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
   static Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
   static Floats negate(Floats v) { return _mm512_xor_ps(v, _mm512_set1_ps(-0.0f)); }
@@ -126,56 +127,26 @@ struct Simd {
     return sum;
   }
 
-  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
-  /// its halves times their factors.
-  template <class F, int first, int tokens, int n>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
-                                         const TokenBlock<n>& x) {
-    if constexpr (F::kind == quant::Kind::two_scales) {
-      dot_halves<F, first>(isum, block, x);
-    } else {
-      Words sum[tokens];
-      quant::static_for<tokens>([&](auto t) {
-        sum[t] = F::offset == 0 ? _mm512_setzero_si512() : _mm512_set1_epi32(seeds<F::offset>(x)[first + t]);
-      });
-      add_products<first, 0, 8>(sum, block, x);
-      quant::static_for<tokens>([&](auto t) { isum[t] = to_floats(sum[t]); });
-    }
-  }
-
- private:
-  template <int offset, int n>
-  static const int32_t* seeds(const TokenBlock<n>& x) {
-    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 128);
-    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
-  }
-
-  /// Adds words [begin, end) of each row times the tokens' bytes.
-  template <int first, int begin, int end, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void add_products(Words (&isum)[tokens], const Block& block,
-                                                  const TokenBlock<n>& x) {
+  /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
+  /// of dot_origin plus the dot; a second half's are integers as they are.
+  template <class F, int first, int begin, int end, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
+    quant::static_for<tokens>([&](auto t) {
+      sum[t] = _mm512_set1_epi32(F::offset == 0 ? dot_origin_bits : seeds<F::offset, begin>(x)[first + t]);
+    });
     quant::static_for<end - begin>([&](auto i) {
       const Bytes w = block.q[begin + i];
       quant::static_for<tokens>(
-          [&](auto t) { isum[t] = add_product(isum[t], w, x.q[first + t] + 4 * (begin + i)); });
+          [&](auto t) { sum[t] = add_product(sum[t], w, x.q[first + t] + 4 * (begin + i)); });
     });
   }
 
-  /// A half is at most 16 * 32 * 127, times its factor at most 2^23: exact in floats, as both together are.
-  /// Adding zero makes -0 the 0 that integers have.
-  template <class F, int first, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void dot_halves(Floats (&isum)[tokens], const Block& block,
-                                                const TokenBlock<n>& x) {
-    static_assert(F::offset == 32 && F::largest < 2 * F::offset);
-    quant::static_for<2>([&](auto side) {
-      Words half[tokens];
-      quant::static_for<tokens>([&](auto t) { half[t] = _mm512_set1_epi32(x.seed32[side][first + t]); });
-      add_products<first, 4 * side, 4 * side + 4>(half, block, x);
-      quant::static_for<tokens>([&](auto t) {
-        const Floats before = side == 0 ? broadcast(0.0f) : isum[t];
-        isum[t] = fma(to_floats(half[t]), block.factor[side], before);
-      });
-    });
+ private:
+  template <int offset, int begin, int n>
+  static const int32_t* seeds(const TokenBlock<n>& x) {
+    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32 || offset == 128);
+    if constexpr (offset == 32) return x.seed32[begin / 4];
+    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
   }
 };
 

@@ -59,12 +59,12 @@ struct KernelTable {
 
   /// y[t*y_stride + r] = row r of w times token t of x, for r < rows: integer dots.
   /// Per row and token, over blocks b of 32 in order, starting from acc = 0, with isum the exact integer dot:
-  ///   q4_0 q5_0 q8_0   acc = fma(dw*da, isum, acc)                        (quants minus their offset)
-  ///   q4_1 q5_1        acc = fma(dw*da, isum, acc); acc = fma(mw, da*asum, acc)
-  ///   q4_k q5_k        acc = fma((dw*scale)*da, isum, acc); acc = fma(-(dminw*min), da*asum, acc)
-  ///   q6_k             acc = fma(dw*da, scale0*isum0 + scale1*isum1, acc)   (two halves of 16, exact
-  ///   integer)
-  /// where a product in parentheses or joined by * is rounded once, left to right.
+  ///   q4_0 q5_0 q8_0   acc = fma(dw*isum, da, acc)                        (quants minus their offset)
+  ///   q4_1 q5_1        acc = fma(dw*isum, da, acc); acc = fma(mw, da*asum, acc)
+  ///   q4_k q5_k        acc = fma((dw*scale)*isum, da, acc); acc = fma(-(dminw*min), da*asum, acc)
+  ///   q6_k             acc = fma(fma(dw*scale1, isum1, (dw*scale0)*isum0), da, acc)   (two halves of 16)
+  /// where a product in parentheses or joined by * is rounded once; dw*scale and dminw*min are exact. A scale
+  /// that is not finite gives NaN (see dot_origin).
   /// `scratch` has matmul_scratch_bytes(cols) bytes, 64-byte aligned, of this thread alone.
   using MatMulQ = void (*)(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                            const Q8Tokens& x, std::byte* scratch);

@@ -92,31 +92,19 @@ struct Simd {
   static Floats load(const float* p) { return vld1q_f32(p); }
   static void store(float* p, Floats v) { vst1q_f32(p, v); }
   static Floats to_floats(Words v) { return vcvtq_f32_s32(v); }
+  static Floats as_floats(Words bits) { return vreinterpretq_f32_s32(bits); }
   static Floats multiply(Floats a, Floats b) { return vmulq_f32(a, b); }
   static Floats fma(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
   static Floats negate(Floats v) { return vnegq_f32(v); }
 
-  /// isum = the exact dots of one block with tokens [first, first + tokens), as floats; for two_scales, of
-  /// its halves times their factors: at most 2^24, so that these floats are exact too. Adding zero makes -0
-  /// the 0 that integers have.
-  template <class F, int first, int tokens, int n>
-  [[gnu::always_inline]] static void dot(Floats (&isum)[tokens], const quant::Block<Simd, F::kind>& block,
-                                         const TokenBlock<n>& x) {
-    Words sum[tokens];
-    for (auto& word : sum) word = vdupq_n_s32(0);
-    add_products<F, first, 0>(sum, block, x);
-    if constexpr (F::kind == quant::Kind::two_scales) {
-      Words second[tokens];
-      for (auto& word : second) word = vdupq_n_s32(0);
-      add_products<F, first, 4>(second, block, x);
-      for (int t = 0; t < tokens; ++t) {
-        const Floats half = fma(to_floats(sum[t]), block.factor[0], broadcast(0.0f));
-        isum[t] = fma(to_floats(second[t]), block.factor[1], half);
-      }
-    } else {
-      add_products<F, first, 4>(sum, block, x);
-      for (int t = 0; t < tokens; ++t) isum[t] = to_floats(sum[t]);
-    }
+  /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
+  /// of dot_origin plus the dot; a second half's are integers as they are. Both sides are signed here: the
+  /// offset comes off the quants themselves.
+  template <class F, int first, int begin, int end, int tokens, int n, class Block>
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
+    for (auto& word : sum) word = vdupq_n_s32(begin == 0 ? dot_origin_bits : 0);
+    quant::static_for<(end - begin) / 4>(
+        [&](auto half) { add_products<F, first, begin + 4 * half>(sum, block, x); });
   }
 
  private:
@@ -127,16 +115,15 @@ struct Simd {
     if constexpr (n > 0) return vshrq_n_u32(v, n);
   }
 
-  /// Adds words [begin, begin + 4) of each row times the tokens' bytes. Both sides are signed here: the
-  /// offset comes off the quants themselves.
+  /// Adds words [begin, begin + 4) of each row times the tokens' bytes.
   template <class F, int first, int begin, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void add_products(Words (&isum)[tokens], const Block& block,
+  [[gnu::always_inline]] static void add_products(Words (&sum)[tokens], const Block& block,
                                                   const TokenBlock<n>& x) {
     int8x16_t a[tokens];
     for (int t = 0; t < tokens; ++t) a[t] = vld1q_s8(x.q[first + t] + 4 * begin);
     quant::static_for<4>([&](auto i) {
       const int8x16_t q = vsubq_s8(vreinterpretq_s8_u8(block.q[begin + i]), vdupq_n_s8(F::offset));
-      quant::static_for<tokens>([&](auto t) { isum[t] = vdotq_laneq_s32(isum[t], q, a[t], i); });
+      quant::static_for<tokens>([&](auto t) { sum[t] = vdotq_laneq_s32(sum[t], q, a[t], i); });
     });
   }
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/isa/quant_blocks.h"
+#include "backends/cpu/isa/quant_tokens.h"
 
 /// The block formats unpacked for one group of rows at once, whatever the vector width. `V` is an instruction
 /// set's vectors (isa/NAME_quant_simd.h): a vector has one 32-bit word per row of the group, rows in order.
@@ -14,26 +15,31 @@ namespace minfer::cpu::quant {
 enum class Kind {
   plain,
   with_min,    ///< value = scale * q + min
-  two_scales,  ///< each half of 16 quants has an integer factor
+  two_scales,  ///< the second 16 quants have a scale of their own
 };
 
 /// One block of 32 columns of a group of rows. Word i of a row holds quants 4i .. 4i+3.
 template <class V, Kind kind>
 struct Block {
   typename V::Bytes q[8];
-  typename V::Floats scale;
+  typename V::Floats scale, origin;  ///< origin: -dot_origin * scale
 };
 template <class V>
 struct Block<V, Kind::with_min> {
   typename V::Bytes q[8];
-  typename V::Floats scale, min;
+  typename V::Floats scale, origin, min;
 };
 template <class V>
 struct Block<V, Kind::two_scales> {
   typename V::Bytes q[8];
-  typename V::Floats scale;
-  typename V::Floats factor[2];
+  typename V::Floats scale, origin, second_scale;
 };
+
+template <class V, Kind kind>
+[[gnu::always_inline]] inline void set_scale(Block<V, kind>& block, typename V::Floats scale) {
+  block.scale = scale;
+  block.origin = V::multiply(scale, V::broadcast(-dot_origin));
+}
 
 /// body(0), ..., body(n - 1) with the index as a compile-time constant.
 template <int n, class Body>
@@ -81,7 +87,7 @@ struct Q4_0 {
   [[gnu::always_inline]] static void unpack(const std::byte* p, size_t stride, Sink&& sink) {
     Block<V, kind> block;
     load_nibbles<V>(block.q, p + L::nibbles, stride);
-    block.scale = V::load_halves(p + L::d, stride);
+    set_scale(block, V::load_halves(p + L::d, stride));
     sink(0, block);
   }
 };
@@ -96,7 +102,7 @@ struct Q4_1 {
     Block<V, kind> block;
     load_nibbles<V>(block.q, p + L::nibbles, stride);
     const auto d_m = V::load_words(p + L::d, stride);
-    block.scale = V::low_half(d_m);
+    set_scale(block, V::low_half(d_m));
     block.min = V::high_half(d_m);
     sink(0, block);
   }
@@ -112,7 +118,7 @@ struct Q5_0 {
     Block<V, kind> block;
     load_nibbles<V>(block.q, p + L::nibbles, stride);
     add_fifth_bits<V>(block.q, V::load_words(p + L::high, stride));
-    block.scale = V::load_halves(p + L::d, stride);
+    set_scale(block, V::load_halves(p + L::d, stride));
     sink(0, block);
   }
 };
@@ -128,7 +134,7 @@ struct Q5_1 {
     load_nibbles<V>(block.q, p + L::nibbles, stride);
     add_fifth_bits<V>(block.q, V::load_words(p + L::high, stride));
     const auto d_m = V::load_words(p + L::d, stride);
-    block.scale = V::low_half(d_m);
+    set_scale(block, V::low_half(d_m));
     block.min = V::high_half(d_m);
     sink(0, block);
   }
@@ -145,7 +151,7 @@ struct Q8_0 {
     load_16<V>(block.q, p + L::quants, stride);
     load_16<V>(block.q + 4, p + L::quants + 16, stride);
     static_for<8>([&](auto i) { block.q[i] = V::from_signed(block.q[i]); });
-    block.scale = V::load_halves(p + L::d, stride);
+    set_scale(block, V::load_halves(p + L::d, stride));
     sink(0, block);
   }
 };
@@ -169,7 +175,7 @@ struct KScales {
   }
   template <int j>
   [[gnu::always_inline]] void set(Block<V, Kind::with_min>& block) const {
-    block.scale = V::multiply(d, V::to_floats(V::template byte<j % 4>(V::words(scales[j / 4]))));
+    set_scale(block, V::multiply(d, V::to_floats(V::template byte<j % 4>(V::words(scales[j / 4])))));
     block.min = V::multiply(minus_dmin, V::to_floats(V::template byte<j % 4>(V::words(mins[j / 4]))));
   }
 };
@@ -249,9 +255,11 @@ struct Q6_K {
           block.q[i] = V::bit_or(nibbles, V::template shift_bits<4 - 2 * j, 0x30>(high[i]));
         });
         const auto words = V::words(scales[2 * half + j / 2]);
-        block.scale = d;
-        block.factor[0] = V::to_floats(V::template signed_byte<2 * (j % 2)>(words));
-        block.factor[1] = V::to_floats(V::template signed_byte<2 * (j % 2) + 1>(words));
+        // A half times a byte is exact.
+        const auto first = V::to_floats(V::template signed_byte<2 * (j % 2)>(words));
+        const auto second = V::to_floats(V::template signed_byte<2 * (j % 2) + 1>(words));
+        set_scale(block, V::multiply(d, first));
+        block.second_scale = V::multiply(d, second);
         sink(4 * half + j, block);
       });
     });

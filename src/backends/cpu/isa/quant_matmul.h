@@ -22,10 +22,19 @@ inline constexpr int64_t panel_from_tokens = 4;
 template <class V, class F, int first, int tokens, int n>
 [[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens],
                                               const Block<V, F::kind>& block, const TokenBlock<n>& x) {
-  typename V::Floats isum[tokens];
-  V::template dot<F, first>(isum, block, x);
+  static_assert(32 * F::largest * 127 < 1 << 22, "see dot_origin");
+  constexpr bool halves = F::kind == Kind::two_scales;
+  typename V::Words dot[tokens];
+  typename V::Floats scaled[tokens];
+  V::template dots<F, first, 0, halves ? 4 : 8>(dot, block, x);
+  static_for<tokens>([&](auto t) { scaled[t] = V::fma(V::as_floats(dot[t]), block.scale, block.origin); });
+  if constexpr (halves) {
+    V::template dots<F, first, 4, 8>(dot, block, x);
+    static_for<tokens>(
+        [&](auto t) { scaled[t] = V::fma(V::to_floats(dot[t]), block.second_scale, scaled[t]); });
+  }
   static_for<tokens>([&](auto t) {
-    acc[t] = V::fma(V::multiply(block.scale, V::broadcast(x.d[first + t])), isum[t], acc[t]);
+    acc[t] = V::fma(scaled[t], V::broadcast(x.d[first + t]), acc[t]);
     if constexpr (F::kind == Kind::with_min) {
       acc[t] = V::fma(block.min, V::broadcast(x.d_sum[first + t]), acc[t]);
     }
@@ -104,44 +113,50 @@ template <class V, class F>
   }
 }
 
-/// A group of rows times all tokens of x.
+/// Blocks from `first` on, as many as a panel holds, of one group of rows times the same of all tokens of x.
 template <class V, class F>
 void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Tokens& x,
-                  std::byte* scratch) {
+                  int64_t first, std::byte* scratch) {
   using PanelBlock = Block<V, F::kind>;
   static_assert(sizeof(PanelBlock) <= size_t(V::rows * panel_row_block_bytes) && alignof(PanelBlock) <= 64);
   static_assert(V::rows <= panel_rows && panel_blocks % F::span == 0);
   auto* const blocks = reinterpret_cast<PanelBlock*>(scratch);
+  const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
+  fill_panel<V, F>(blocks, w + first / F::span * F::L::bytes, w_row_bytes, panel.length);
+  int64_t t = 0;
+  for (; t + token_tile <= x.tokens; t += token_tile) {
+    whole_tile<V, F, token_tile>(y + t * y_stride, y_stride, panel, x.tile(t));
+  }
+  last_tile<V, F, token_tile - 1>(y + t * y_stride, y_stride, panel, x.tile(t), x.tokens - t);
+}
+
+/// Rows [begin, end), whole groups, times all tokens of x. All groups take their turn with the columns of one
+/// panel before the next: what is read of many tokens then stays in the second-level cache, and weights are
+/// unpacked for all of them at once.
+template <class V, class F>
+void panels_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t begin,
+                   int64_t end, const Q8Tokens& x, std::byte* scratch) {
   for (int64_t first = 0; first < x.blocks(); first += panel_blocks) {
-    const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
-    fill_panel<V, F>(blocks, w + first / F::span * F::L::bytes, w_row_bytes, panel.length);
-    int64_t t = 0;
-    for (; t + token_tile <= x.tokens; t += token_tile) {
-      whole_tile<V, F, token_tile>(y + t * y_stride, y_stride, panel, x.tile(t));
+    for (int64_t r = begin; r < end; r += V::rows) {
+      panel_matmul<V, F>(y + r, y_stride, w + size_t(r) * w_row_bytes, w_row_bytes, x, first, scratch);
     }
-    last_tile<V, F, token_tile - 1>(y + t * y_stride, y_stride, panel, x.tile(t), x.tokens - t);
   }
 }
 
-/// body(row) for the first row of each group. Rows at the end that fill no group are computed together with
-/// rows before them once more: the same bits.
-template <class V, class Body>
-[[gnu::always_inline]] inline void each_group(int64_t rows, Body&& body) {
-  for (int64_t r = 0; r < rows; r += V::rows) body(std::min<int64_t>(r, rows - V::rows));
-}
-
-/// The product for `tokens` < panel_from_tokens.
+/// The product for `tokens` < panel_from_tokens. Rows at the end that fill no group are computed together
+/// with rows before them once more: the same bits.
 template <class V, class F, int tokens>
 void few_tokens_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                        const Q8Tokens& x) {
   const auto* blocks = reinterpret_cast<const TokenBlock<tokens>*>(x.data);
-  each_group<V>(rows, [&](int64_t r) {
+  for (int64_t i = 0; i < rows; i += V::rows) {
+    const int64_t r = std::min<int64_t>(i, rows - V::rows);
     // Behind the last rows lie those that the thread most likely takes next; to ask for memory that is not
     // there does nothing.
     const std::byte* group = w + size_t(r) * w_row_bytes;
     const std::byte* next = group + V::rows * w_row_bytes;
     few_tokens<V, F, tokens>(y + r, y_stride, group, w_row_bytes, next, blocks, x.blocks());
-  });
+  }
 }
 
 /// Fewer rows than a group has are left to `reference`.
@@ -153,13 +168,17 @@ void matmul(KernelTable::MatMulQ reference, float* y, int64_t y_stride, const st
   if (x.tokens == 1) return few_tokens_matmul<V, F, 1>(y, y_stride, w, w_row_bytes, rows, x);
   if (x.tokens == 2) return few_tokens_matmul<V, F, 2>(y, y_stride, w, w_row_bytes, rows, x);
   if (x.tokens == 3) return few_tokens_matmul<V, F, 3>(y, y_stride, w, w_row_bytes, rows, x);
-  const int64_t most = strip_tokens(x.cols);
+  const int64_t whole = rows / V::rows * V::rows;
+  const int64_t most = panel_tokens(x.cols);
   for (int64_t t = 0; t < x.tokens; t += most) {
     const Q8Tokens strip = x.part(t, std::min(most, x.tokens - t));
-    each_group<V>(rows, [&](int64_t r) {
-      panel_matmul<V, F>(y + t * y_stride + r, y_stride, w + size_t(r) * w_row_bytes, w_row_bytes, strip,
-                         scratch);
-    });
+    const auto part = [&](int64_t begin, int64_t end) {
+      panels_matmul<V, F>(y + t * y_stride, y_stride, w, w_row_bytes, begin, end, strip, scratch);
+    };
+    for (int64_t r = 0; r < whole; r += strip_rows) part(r, std::min(whole, r + strip_rows));
+    // Rows that fill no group are computed together with rows before them once more, from the first column
+    // on.
+    if (whole < rows) part(rows - V::rows, rows);
   }
 }
 

@@ -16,10 +16,10 @@ void pack(TokenBlock<tokens>* to, const Q8Rows& rows, int64_t blocks) {
       std::memcpy(to[b].q[t], rows.q + at * 32, 32);
       to[b].d[t] = rows.d[at];
       to[b].d_sum[t] = rows.d[at] * float(sum);
-      to[b].seed8[t] = -8 * sum;
-      to[b].seed16[t] = -16 * sum;
-      to[b].seed128[t] = -128 * sum;
-      to[b].seed32[0][t] = -32 * first;
+      to[b].seed8[t] = dot_origin_bits - 8 * sum;
+      to[b].seed16[t] = dot_origin_bits - 16 * sum;
+      to[b].seed128[t] = dot_origin_bits - 128 * sum;
+      to[b].seed32[0][t] = dot_origin_bits - 32 * first;
       to[b].seed32[1][t] = -32 * second;
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 
 #include "backends/cpu/isa/kernels.h"
 
@@ -10,14 +11,21 @@ namespace minfer::cpu {
 
 inline constexpr int64_t token_tile = 8;
 
+/// Sums of products begin at this float's bits, so that they end as the bits of dot_origin + dot, for |dot|
+/// up to 2^22: a float without a conversion. What comes off again, scale * dot_origin, is exact, so that
+/// fma(dot_origin + dot, scale, -dot_origin * scale) rounds scale * dot once.
+inline constexpr float dot_origin = 0x1.8p23f;
+inline constexpr int32_t dot_origin_bits = std::bit_cast<int32_t>(dot_origin);
+
 /// 32 columns of n <= token_tile tokens.
 template <int n>
 struct TokenBlock {
   int8_t q[n][32];
   float d[n];
   float d_sum[n];  ///< d times the sum of q, rounded once: what the weights' minimum is multiplied by
-  /// Where an integer dot of unsigned quants begins so that it ends as the dot of signed ones: minus their
-  /// offset times the sum of q, or, for the offset of 32, times the sums of both halves.
+  /// Where an integer dot of unsigned quants begins so that it ends as the dot of signed ones plus
+  /// dot_origin_bits: minus their offset times the sum of q. For the offset of 32 both halves have one, and
+  /// the second is without dot_origin_bits.
   int32_t seed8[n], seed16[n], seed128[n], seed32[2][n];
 };
 inline constexpr int64_t token_block_bytes = sizeof(TokenBlock<1>);

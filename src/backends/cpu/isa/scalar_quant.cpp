@@ -67,12 +67,15 @@ float quantise_block(int8_t* q, const float* x) {
   return amax / 127.0f;
 }
 
-/// One block of 32 of a row, unpacked: value i is scale * q[i] + min.
+/// One block of 32 of a row, unpacked: value i is scale[i / 16] * q[i] + min.
 struct Block {
   int q[32];
-  float scale;
+  float scale[2];
   float min = 0;
 };
+
+/// One scale for all 32.
+Block block_of(float scale, float min = 0) { return {.q = {}, .scale = {scale, scale}, .min = min}; }
 
 void read_nibbles(int (&q)[32], const std::byte* nibbles, int offset) {
   for (int i = 0; i < 16; ++i) {
@@ -84,7 +87,7 @@ void read_nibbles(int (&q)[32], const std::byte* nibbles, int offset) {
 Block read_q4_0(const std::byte* row, int64_t b) {
   using L = layout::Q4_0;
   const std::byte* p = row + b * L::bytes;
-  Block block{.scale = half_at(p + L::d)};
+  Block block = block_of(half_at(p + L::d));
   read_nibbles(block.q, p + L::nibbles, 8);
   return block;
 }
@@ -92,7 +95,7 @@ Block read_q4_0(const std::byte* row, int64_t b) {
 Block read_q4_1(const std::byte* row, int64_t b) {
   using L = layout::Q4_1;
   const std::byte* p = row + b * L::bytes;
-  Block block{.scale = half_at(p + L::d), .min = half_at(p + L::m)};
+  Block block = block_of(half_at(p + L::d), half_at(p + L::m));
   read_nibbles(block.q, p + L::nibbles, 0);
   return block;
 }
@@ -100,7 +103,7 @@ Block read_q4_1(const std::byte* row, int64_t b) {
 Block read_q5_0(const std::byte* row, int64_t b) {
   using L = layout::Q5_0;
   const std::byte* p = row + b * L::bytes;
-  Block block{.scale = half_at(p + L::d)};
+  Block block = block_of(half_at(p + L::d));
   read_nibbles(block.q, p + L::nibbles, 16);
   for (int i = 0; i < 32; ++i) block.q[i] += int(word_at(p + L::high) >> i & 1) << 4;
   return block;
@@ -109,7 +112,7 @@ Block read_q5_0(const std::byte* row, int64_t b) {
 Block read_q5_1(const std::byte* row, int64_t b) {
   using L = layout::Q5_1;
   const std::byte* p = row + b * L::bytes;
-  Block block{.scale = half_at(p + L::d), .min = half_at(p + L::m)};
+  Block block = block_of(half_at(p + L::d), half_at(p + L::m));
   read_nibbles(block.q, p + L::nibbles, 0);
   for (int i = 0; i < 32; ++i) block.q[i] += int(word_at(p + L::high) >> i & 1) << 4;
   return block;
@@ -118,7 +121,7 @@ Block read_q5_1(const std::byte* row, int64_t b) {
 Block read_q8_0(const std::byte* row, int64_t b) {
   using L = layout::Q8_0;
   const std::byte* p = row + b * L::bytes;
-  Block block{.scale = half_at(p + L::d)};
+  Block block = block_of(half_at(p + L::d));
   for (int i = 0; i < 32; ++i) block.q[i] = signed_byte_at(p + L::quants + i);
   return block;
 }
@@ -137,7 +140,7 @@ ScaleMin scale_min(const std::byte* s, int j) {
 template <class L>
 Block read_k(const std::byte* p, int j) {
   const ScaleMin sm = scale_min(p + L::scales, j);
-  Block block{.scale = half_at(p + L::d) * float(sm.scale), .min = -(half_at(p + L::dmin) * float(sm.min))};
+  Block block = block_of(half_at(p + L::d) * float(sm.scale), -(half_at(p + L::dmin) * float(sm.min)));
   for (int i = 0; i < 32; ++i) block.q[i] = byte_at(p + L::nibbles + 32 * (j / 2) + i) >> (j % 2 * 4) & 15;
   return block;
 }
@@ -159,12 +162,15 @@ Block read_q6_k(const std::byte* row, int64_t b) {
   using L = layout::Q6_K;
   const std::byte* p = row + b / 8 * L::bytes;
   const int half = int(b % 8) / 4, j = int(b % 4);
-  Block block{.scale = half_at(p + L::d)};
+  Block block = block_of(0.0f);
+  for (int side : {0, 1}) {
+    // A half times a byte is exact.
+    block.scale[side] = half_at(p + L::d) * float(signed_byte_at(p + L::scales + 2 * (b % 8) + side));
+  }
   for (int i = 0; i < 32; ++i) {
     const int low = byte_at(p + L::low + 64 * half + 32 * (j & 1) + i) >> (j / 2 * 4) & 15;
     const int high = byte_at(p + L::high + 32 * half + i) >> (2 * j) & 3;
-    // The half's scale goes into the quants: the sum of scale * isum is an exact integer below 2^24.
-    block.q[i] = ((low | high << 4) - 32) * signed_byte_at(p + L::scales + 2 * (b % 8) + i / 16);
+    block.q[i] = (low | high << 4) - 32;
   }
   return block;
 }
@@ -184,8 +190,29 @@ Activations activations(const std::byte* block, int64_t tokens, int64_t t) {
   return {q + t * 32, d[t], d[tokens + t]};
 }
 
-/// Every format: per row and token, blocks in order. `mins`: the format has a minimum.
-template <ReadBlock read, bool mins>
+int dot(const int* q, const int8_t* a, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += q[i] * a[i];
+  return sum;
+}
+
+/// scale * dot, rounded once: see dot_origin. A plain product has the same bits but where the scale is
+/// infinite: here that gives NaN.
+float scaled(int dot, float scale) { return std::fma(dot_origin + float(dot), scale, -dot_origin * scale); }
+
+/// What a format has besides quants and a scale.
+enum class Extra { none, min, second_scale };
+
+/// A block's part in a row's product but for the token's scale.
+template <Extra extra>
+float weigh(const Block& block, const int8_t* a) {
+  if (extra != Extra::second_scale) return scaled(dot(block.q, a, 32), block.scale[0]);
+  const float first = scaled(dot(block.q, a, 16), block.scale[0]);
+  return std::fma(float(dot(block.q + 16, a + 16, 16)), block.scale[1], first);
+}
+
+/// Every format: per row and token, blocks in order.
+template <ReadBlock read, Extra extra>
 void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
             const Q8Tokens& x) {
   for (int64_t r = 0; r < rows; ++r) {
@@ -196,11 +223,9 @@ void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, 
         const int64_t in_tile = t % token_tile, first = t - in_tile;
         const int64_t tile = std::min(token_tile, x.tokens - first);
         const Activations a = activations(x.tile(first) + b * tile * token_block_bytes, tile, in_tile);
-        int isum = 0;
-        for (int i = 0; i < 32; ++i) isum += block.q[i] * a.q[i];
         float& acc = y[t * y_stride + r];
-        acc = std::fma(block.scale * a.d, float(isum), acc);
-        if (mins) acc = std::fma(block.min, a.d_sum, acc);
+        acc = std::fma(weigh<extra>(block, a.q), a.d, acc);
+        if (extra == Extra::min) acc = std::fma(block.min, a.d_sum, acc);
       }
     }
   }
@@ -231,48 +256,48 @@ void store_q8_0(std::byte* dst, const float* x, int64_t n) {
 void load_q8_0(float* dst, const std::byte* src, int64_t n) {
   for (int64_t b = 0; b < n / 32; ++b) {
     const Block block = read_q8_0(src, b);
-    for (int i = 0; i < 32; ++i) dst[32 * b + i] = block.scale * float(block.q[i]);
+    for (int i = 0; i < 32; ++i) dst[32 * b + i] = block.scale[0] * float(block.q[i]);
   }
 }
 
 void matmul_q4_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q4_0, false>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q4_0, Extra::none>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q4_1(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q4_1, true>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q4_1, Extra::min>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q5_0, false>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q5_0, Extra::none>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_1(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q5_1, true>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q5_1, Extra::min>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q8_0(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q8_0, false>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q8_0, Extra::none>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q4_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q4_k, true>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q4_k, Extra::min>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q5_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q5_k, true>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q5_k, Extra::min>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 void matmul_q6_k(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                  const Q8Tokens& x, std::byte*) {
-  matmul<read_q6_k, false>(y, y_stride, w, w_row_bytes, rows, x);
+  matmul<read_q6_k, Extra::second_scale>(y, y_stride, w, w_row_bytes, rows, x);
 }
 
 }  // namespace scalar
