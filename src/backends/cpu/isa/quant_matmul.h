@@ -19,9 +19,9 @@ inline constexpr int64_t panel_from_tokens = 4;
 
 /// One block of a group of rows times tokens [first, first + tokens) of n: integer dots, then the roundings
 /// in their order.
-template <class V, class F, int first, int tokens, int n>
-[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens],
-                                              const Block<V, F::kind>& block, const TokenBlock<n>& x) {
+template <class V, class F, int first, int tokens, int n, class AnyBlock>
+[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens], const AnyBlock& block,
+                                              const TokenBlock<n>& x) {
   typename V::Floats isum[tokens];
   V::template dot<F, first>(isum, block, x);
   static_for<tokens>([&](auto t) {
@@ -57,10 +57,17 @@ template <class V, class F, int tokens>
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
 }
 
+/// A block as a panel holds it: as it was unpacked, unless an instruction set's tiles take another form.
+template <class V, class F>
+struct PanelForm {
+  using Block = quant::Block<V, F::kind>;
+  [[gnu::always_inline]] static const Block& from(const Block& block) { return block; }
+};
+
 /// A panel of unpacked weights: blocks [first, first + length) of one group of rows.
 template <class V, class F>
 struct Panel {
-  const Block<V, F::kind>* blocks;
+  const typename PanelForm<V, F>::Block* blocks;
   int64_t first, length;
 };
 
@@ -97,10 +104,12 @@ void last_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::
 }
 
 template <class V, class F>
-[[gnu::flatten]] void fill_panel(Block<V, F::kind>* panel, const std::byte* w, size_t w_row_bytes,
-                                 int64_t length) {
+[[gnu::flatten]] void fill_panel(typename PanelForm<V, F>::Block* panel, const std::byte* w,
+                                 size_t w_row_bytes, int64_t length) {
+  using Form = PanelForm<V, F>;
   for (int64_t b = 0; b < length; b += F::span, w += F::L::bytes) {
-    F::unpack(w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) { panel[b + i] = block; });
+    F::unpack(w, w_row_bytes,
+              [&](int i, const Block<V, F::kind>& block) { panel[b + i] = Form::from(block); });
   }
 }
 
@@ -108,9 +117,10 @@ template <class V, class F>
 template <class V, class F>
 void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Tokens& x,
                   std::byte* scratch) {
-  using PanelBlock = Block<V, F::kind>;
-  static_assert(sizeof(PanelBlock) <= size_t(V::rows * panel_row_block_bytes) && alignof(PanelBlock) <= 64);
-  static_assert(V::rows <= panel_rows && panel_blocks % F::span == 0);
+  using PanelBlock = typename PanelForm<V, F>::Block;
+  static_assert(sizeof(PanelBlock) <= size_t(panel_rows * panel_row_block_bytes) &&
+                alignof(PanelBlock) <= 64);
+  static_assert(panel_blocks % F::span == 0);
   auto* const blocks = reinterpret_cast<PanelBlock*>(scratch);
   for (int64_t first = 0; first < x.blocks(); first += panel_blocks) {
     const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
