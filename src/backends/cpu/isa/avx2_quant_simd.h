@@ -14,7 +14,7 @@ struct Simd {
   using Floats = __m256;
   static constexpr int rows = 8;
   static constexpr int signed_offset = 0;
-  /// Four sums of floats and four of integers in sixteen registers.
+  /// Four sums of floats and four of integers, or eight where weights come in nibbles, in sixteen registers.
   static constexpr int tile_tokens = 4;
 
   static __m128i load_16_bytes(const std::byte* p) {
@@ -108,13 +108,37 @@ struct Simd {
     return _mm256_set1_epi32(v);
   }
 
+  /// A block of eight-bit weights in a panel: each weight plus 128, in nibbles.
+  struct NibbleBlock {
+    Bytes low[8], high[8];
+    Floats scale, origin;
+  };
+  static NibbleBlock in_nibbles(const quant::Block<Simd, quant::Kind::plain>& block) {
+    NibbleBlock to;
+    quant::static_for<8>([&](auto i) {
+      const Bytes shifted = _mm256_xor_si256(block.q[i], _mm256_set1_epi8(-128));
+      to.low[i] = low_nibbles(shifted);
+      to.high[i] = high_nibbles(shifted);
+    });
+    to.scale = block.scale;
+    to.origin = block.origin;
+    return to;
+  }
+
   /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
   /// of dot_origin plus the dot; a second half's are integers as they are.
-  template <class F, int first, int begin, int end, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
-    sum_products<F, first, begin, end>(sum, block, x);
+  template <class F, int first, int begin, int end, int tokens, int n, class AnyBlock>
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const AnyBlock& block,
+                                          const TokenBlock<n>& x) {
+    constexpr bool nibbles = std::is_same_v<AnyBlock, NibbleBlock>;
+    constexpr int offset = nibbles ? 128 : F::offset;
+    if constexpr (nibbles) {
+      sum_nibbles<first>(sum, block, x);
+    } else {
+      sum_products<F, first, begin, end>(sum, block, x);
+    }
     quant::static_for<tokens>([&](auto t) {
-      const int32_t seed = F::offset == 0 ? dot_origin_bits : seeds<F::offset, begin>(x)[first + t];
+      const int32_t seed = offset == 0 ? dot_origin_bits : seeds<offset, begin>(x)[first + t];
       sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(seed));
     });
   }
@@ -122,21 +146,29 @@ struct Simd {
  private:
   template <int offset, int begin, int n>
   static const int32_t* seeds(const TokenBlock<n>& x) {
-    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32);
+    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32 || offset == 128);
     if constexpr (offset == 32) return x.seed32[begin / 4];
-    return offset == 8 ? x.seed8 : x.seed16;
+    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
   }
 
   /// Products of a word that 16-bit sums can hold: each is at most 2 * largest * 127.
-  template <class F>
-  static constexpr int exact_words = 32767 / (2 * F::largest * 127);
+  template <int largest>
+  static constexpr int exact_words = 32767 / (2 * largest * 127);
+
+  /// sum += products, or = for the first. g++ 12 regroups the sums of a tile as trees, whose branches are
+  /// more than there are registers: what it may not look into it leaves in order.
+  template <bool is_first>
+  [[gnu::always_inline]] static void add_pairs(Words& sum, Words products) {
+    sum = is_first ? products : _mm256_add_epi16(sum, products);
+    asm volatile("" : "+x"(sum));
+  }
 
   /// Sums words [begin, end) of each row times the tokens' bytes.
   template <class F, int first, int begin, int end, int tokens, int n, class Block>
   [[gnu::always_inline]] static void sum_products(Words (&isum)[tokens], const Block& block,
                                                   const TokenBlock<n>& x) {
-    constexpr int run =
-        exact_words<F> < end - begin ? (exact_words<F> >= 4 ? 4 : exact_words<F>) : end - begin;
+    constexpr int most = exact_words<F::largest>;
+    constexpr int run = most < end - begin ? (most >= 4 ? 4 : most) : end - begin;
     quant::static_for<(end - begin) / run>([&](auto part) {
       Words pairs[tokens];
       quant::static_for<run>([&](auto i) {
@@ -144,13 +176,40 @@ struct Simd {
         quant::static_for<tokens>([&](auto t) {
           const __m256i a = four_activations(x.q[first + t] + 4 * word);
           const __m256i product = multiply_pairs<F>(block.q[word], a);
-          pairs[t] = i == 0 ? product : _mm256_add_epi16(pairs[t], product);
+          if constexpr (run > 4 && tokens > 1) {
+            add_pairs<i == 0>(pairs[t], product);
+          } else {
+            pairs[t] = i == 0 ? product : _mm256_add_epi16(pairs[t], product);
+          }
         });
       });
       quant::static_for<tokens>([&](auto t) {
         const __m256i sum = _mm256_madd_epi16(pairs[t], _mm256_set1_epi16(1));
         isum[t] = part == 0 ? sum : _mm256_add_epi32(isum[t], sum);
       });
+    });
+  }
+
+  /// The same for eight-bit weights in nibbles. Their bytes' products fill sixteen bits, so that each would
+  /// need a step of its own to 32 bits, after one that moves the weights' signs to the activations: three
+  /// instructions of the two multiplying ports and an addition for a word and token. As nibbles the eight
+  /// words of a block share a sum, and there are two products and two additions, which have a third port.
+  template <int first, int tokens, int n>
+  [[gnu::always_inline]] static void sum_nibbles(Words (&sum)[tokens], const NibbleBlock& block,
+                                                 const TokenBlock<n>& x) {
+    static_assert(exact_words<15> >= 8);
+    Words low[tokens], high[tokens];
+    quant::static_for<8>([&](auto i) {
+      quant::static_for<tokens>([&](auto t) {
+        const __m256i a = four_activations(x.q[first + t] + 4 * i);
+        add_pairs<i == 0>(low[t], _mm256_maddubs_epi16(block.low[i], a));
+        add_pairs<i == 0>(high[t], _mm256_maddubs_epi16(block.high[i], a));
+      });
+    });
+    quant::static_for<tokens>([&](auto t) {
+      const __m256i sixteens = _mm256_madd_epi16(high[t], _mm256_set1_epi16(16));
+      const __m256i ones = _mm256_madd_epi16(low[t], _mm256_set1_epi16(1));
+      sum[t] = _mm256_add_epi32(sixteens, ones);
     });
   }
 
@@ -163,3 +222,15 @@ struct Simd {
 };
 
 }  // namespace minfer::cpu::avx2
+
+namespace minfer::cpu::quant {
+
+template <>
+struct PanelForm<avx2::Simd, Q8_0<avx2::Simd>> {
+  using Block = avx2::Simd::NibbleBlock;
+  [[gnu::always_inline]] static Block from(const quant::Block<avx2::Simd, Kind::plain>& block) {
+    return avx2::Simd::in_nibbles(block);
+  }
+};
+
+}  // namespace minfer::cpu::quant

@@ -19,9 +19,9 @@ inline constexpr int64_t panel_from_tokens = 4;
 
 /// One block of a group of rows times tokens [first, first + tokens) of n: integer dots, then the roundings
 /// in their order.
-template <class V, class F, int first, int tokens, int n>
-[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens],
-                                              const Block<V, F::kind>& block, const TokenBlock<n>& x) {
+template <class V, class F, int first, int tokens, int n, class AnyBlock>
+[[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens], const AnyBlock& block,
+                                              const TokenBlock<n>& x) {
   static_assert(32 * F::largest * 127 < 1 << 22, "see dot_origin");
   constexpr bool halves = F::kind == Kind::two_scales;
   typename V::Words dot[tokens];
@@ -66,10 +66,17 @@ template <class V, class F, int tokens>
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
 }
 
+/// A block as a panel holds it: as it was unpacked, unless an instruction set's tiles take another form.
+template <class V, class F>
+struct PanelForm {
+  using Block = quant::Block<V, F::kind>;
+  [[gnu::always_inline]] static const Block& from(const Block& block) { return block; }
+};
+
 /// A panel of unpacked weights: blocks [first, first + length) of one group of rows.
 template <class V, class F>
 struct Panel {
-  const Block<V, F::kind>* blocks;
+  const typename PanelForm<V, F>::Block* blocks;
   int64_t first, length;
 };
 
@@ -81,6 +88,9 @@ template <class V, class F, int n, int first, int tokens>
   y += first * y_stride;
   static_for<tokens>(
       [&](auto t) { acc[t] = panel.first == 0 ? V::broadcast(0.0f) : V::load(y + t * y_stride); });
+  // The next group's results: a store that waits for its line holds up all stores behind it, and a tile's
+  // lines lie too far apart for the processor to foresee.
+  for (int t = 0; t < tokens; ++t) __builtin_prefetch(y + t * y_stride + V::rows);
   x += panel.first;
   for (int64_t b = 0; b < panel.length; ++b) accumulate<V, F, first>(acc, panel.blocks[b], x[b]);
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
@@ -106,10 +116,12 @@ void last_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::
 }
 
 template <class V, class F>
-[[gnu::flatten]] void fill_panel(Block<V, F::kind>* panel, const std::byte* w, size_t w_row_bytes,
-                                 int64_t length) {
+[[gnu::flatten]] void fill_panel(typename PanelForm<V, F>::Block* panel, const std::byte* w,
+                                 size_t w_row_bytes, int64_t length) {
+  using Form = PanelForm<V, F>;
   for (int64_t b = 0; b < length; b += F::span, w += F::L::bytes) {
-    F::unpack(w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) { panel[b + i] = block; });
+    F::unpack(w, w_row_bytes,
+              [&](int i, const Block<V, F::kind>& block) { panel[b + i] = Form::from(block); });
   }
 }
 
@@ -117,9 +129,10 @@ template <class V, class F>
 template <class V, class F>
 void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, const Q8Tokens& x,
                   int64_t first, std::byte* scratch) {
-  using PanelBlock = Block<V, F::kind>;
-  static_assert(sizeof(PanelBlock) <= size_t(V::rows * panel_row_block_bytes) && alignof(PanelBlock) <= 64);
-  static_assert(V::rows <= panel_rows && panel_blocks % F::span == 0);
+  using PanelBlock = typename PanelForm<V, F>::Block;
+  static_assert(sizeof(PanelBlock) <= size_t(panel_rows * panel_row_block_bytes) &&
+                alignof(PanelBlock) <= 64);
+  static_assert(panel_blocks % F::span == 0);
   auto* const blocks = reinterpret_cast<PanelBlock*>(scratch);
   const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
   fill_panel<V, F>(blocks, w + first / F::span * F::L::bytes, w_row_bytes, panel.length);
