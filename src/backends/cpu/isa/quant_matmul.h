@@ -79,8 +79,8 @@ template <class V, class F, int n, int first, int tokens>
   y += first * y_stride;
   static_for<tokens>(
       [&](auto t) { acc[t] = panel.first == 0 ? V::broadcast(0.0f) : V::load(y + t * y_stride); });
-  // The next group's results. A store that waits for its line holds up all stores behind it, and stores to a
-  // line follow tokens far apart in memory, which the processor does not foresee.
+  // The next group's results: a store that waits for its line holds up all stores behind it, and a tile's
+  // lines lie too far apart for the processor to foresee.
   for (int t = 0; t < tokens; ++t) __builtin_prefetch(y + t * y_stride + V::rows);
   x += panel.first;
   for (int64_t b = 0; b < panel.length; ++b) accumulate<V, F, first>(acc, panel.blocks[b], x[b]);
