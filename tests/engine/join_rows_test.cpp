@@ -13,7 +13,7 @@ constexpr int64_t width = 3;
 /// Steps that add to rows of values, as a residual and its norm do.
 struct Rows {
   int64_t tokens;
-  std::vector<int64_t> memory;  // three values of `tokens` rows
+  std::vector<int64_t> memory;  // values of `tokens` rows, and room behind them
   cpu::CpuProgram program;
 
   explicit Rows(int64_t count) : tokens(count), memory(size_t(4 * count * width)) {}

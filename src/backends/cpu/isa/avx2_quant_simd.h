@@ -138,19 +138,11 @@ struct Simd {
       sum_products<F, first, begin, end>(sum, block, x);
     }
     quant::static_for<tokens>([&](auto t) {
-      const int32_t seed = offset == 0 ? dot_origin_bits : seeds<offset, begin>(x)[first + t];
-      sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(seed));
+      sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(dot_seed<offset, begin>(x, first + t)));
     });
   }
 
  private:
-  template <int offset, int begin, int n>
-  static const int32_t* seeds(const TokenBlock<n>& x) {
-    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32 || offset == 128);
-    if constexpr (offset == 32) return x.seed32[begin / 4];
-    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
-  }
-
   /// Products of a word that 16-bit sums can hold: each is at most 2 * largest * 127.
   template <int largest>
   static constexpr int exact_words = 32767 / (2 * largest * 127);

@@ -131,22 +131,13 @@ struct Simd {
   /// of dot_origin plus the dot; a second half's are integers as they are.
   template <class F, int first, int begin, int end, int tokens, int n, class Block>
   [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
-    quant::static_for<tokens>([&](auto t) {
-      sum[t] = _mm512_set1_epi32(F::offset == 0 ? dot_origin_bits : seeds<F::offset, begin>(x)[first + t]);
-    });
+    quant::static_for<tokens>(
+        [&](auto t) { sum[t] = _mm512_set1_epi32(dot_seed<F::offset, begin>(x, first + t)); });
     quant::static_for<end - begin>([&](auto i) {
       const Bytes w = block.q[begin + i];
       quant::static_for<tokens>(
           [&](auto t) { sum[t] = add_product(sum[t], w, x.q[first + t] + 4 * (begin + i)); });
     });
-  }
-
- private:
-  template <int offset, int begin, int n>
-  static const int32_t* seeds(const TokenBlock<n>& x) {
-    static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32 || offset == 128);
-    if constexpr (offset == 32) return x.seed32[begin / 4];
-    return offset == 8 ? x.seed8 : offset == 16 ? x.seed16 : x.seed128;
   }
 };
 

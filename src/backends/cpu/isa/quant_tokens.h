@@ -28,6 +28,19 @@ struct TokenBlock {
   /// the second is without dot_origin_bits.
   int32_t seed8[n], seed16[n], seed128[n], seed32[2][n];
 };
+
+/// Where the dot of a token with unsigned quants that carry `offset` begins, for a block's words from `begin`
+/// on.
+template <int offset, int begin, int n>
+[[gnu::always_inline]] inline int32_t dot_seed(const TokenBlock<n>& x, int token) {
+  static_assert(offset == 0 || offset == 8 || offset == 16 || offset == 32 || offset == 128);
+  if constexpr (offset == 0) return dot_origin_bits;
+  if constexpr (offset == 8) return x.seed8[token];
+  if constexpr (offset == 16) return x.seed16[token];
+  if constexpr (offset == 32) return x.seed32[begin / 4][token];
+  if constexpr (offset == 128) return x.seed128[token];
+}
+
 inline constexpr int64_t token_block_bytes = sizeof(TokenBlock<1>);
 static_assert(sizeof(TokenBlock<token_tile>) == token_tile * token_block_bytes);
 
