@@ -23,8 +23,7 @@ struct Tokens {
     std::vector<float> d(size_t(token_tile * cols / 32), 0.01f);
     std::vector<int32_t> sum(2 * d.size(), 16);
     for (int64_t t = 0; t < n; t += token_tile) {
-      pack_tokens(tokens.tile(t), {q.data(), d.data(), sum.data()}, std::min(token_tile, n - t), 0,
-                  cols / 32);
+      pack_tokens(tokens, t, {q.data(), d.data(), sum.data()}, 0, cols / 32);
     }
   }
 };

@@ -98,8 +98,7 @@ struct QuantisedTokens {
     const int64_t blocks = cols / 32;
     for (int64_t t = 0; t < tokens; t += token_tile) {
       const Q8Rows rows = Q8Rows{q.data(), d.data(), sum.data()}.from(t * blocks);
-      pack_tokens(Q8Tokens{bytes.data(), cols, tokens}.tile(t), rows, std::min(token_tile, tokens - t), 0,
-                  blocks);
+      pack_tokens(Q8Tokens{bytes.data(), cols, tokens}, t, rows, 0, blocks);
     }
     return bytes;
   }

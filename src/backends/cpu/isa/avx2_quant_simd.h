@@ -127,18 +127,16 @@ struct Simd {
 
   /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
   /// of dot_origin plus the dot; a second half's are integers as they are.
-  template <class F, int first, int begin, int end, int tokens, int n, class AnyBlock>
-  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const AnyBlock& block,
-                                          const TokenBlock<n>& x) {
-    constexpr bool nibbles = std::is_same_v<AnyBlock, NibbleBlock>;
-    constexpr int offset = nibbles ? 128 : F::offset;
-    if constexpr (nibbles) {
+  template <class F, int first, int begin, int end, int tokens, int offset, int n, class AnyBlock>
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const AnyBlock& block, const TokenBlock<n>& x,
+                                          const TokenSums<offset, n>& sums) {
+    if constexpr (std::is_same_v<AnyBlock, NibbleBlock>) {
       sum_nibbles<first>(sum, block, x);
     } else {
       sum_products<F, first, begin, end>(sum, block, x);
     }
     quant::static_for<tokens>([&](auto t) {
-      sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(dot_seed<offset, begin>(x, first + t)));
+      sum[t] = _mm256_add_epi32(sum[t], _mm256_set1_epi32(dot_seed<begin>(sums, first + t)));
     });
   }
 
@@ -220,6 +218,7 @@ namespace minfer::cpu::quant {
 template <>
 struct PanelForm<avx2::Simd, Q8_0<avx2::Simd>> {
   using Block = avx2::Simd::NibbleBlock;
+  static constexpr int offset = 128;
   [[gnu::always_inline]] static Block from(const quant::Block<avx2::Simd, Kind::plain>& block) {
     return avx2::Simd::in_nibbles(block);
   }

@@ -130,9 +130,9 @@ struct Simd {
   /// sum = the exact dots of words [begin, end) of a block with tokens [first, first + tokens), as the bits
   /// of dot_origin plus the dot; a second half's are integers as they are.
   template <class F, int first, int begin, int end, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
-    quant::static_for<tokens>(
-        [&](auto t) { sum[t] = _mm512_set1_epi32(dot_seed<F::offset, begin>(x, first + t)); });
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x,
+                                          const TokenSums<F::offset, n>& sums) {
+    quant::static_for<tokens>([&](auto t) { sum[t] = _mm512_set1_epi32(dot_seed<begin>(sums, first + t)); });
     quant::static_for<end - begin>([&](auto i) {
       const Bytes w = block.q[begin + i];
       quant::static_for<tokens>(

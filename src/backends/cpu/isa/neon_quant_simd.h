@@ -101,7 +101,8 @@ struct Simd {
   /// of dot_origin plus the dot; a second half's are integers as they are. Both sides are signed here: the
   /// offset comes off the quants themselves.
   template <class F, int first, int begin, int end, int tokens, int n, class Block>
-  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x) {
+  [[gnu::always_inline]] static void dots(Words (&sum)[tokens], const Block& block, const TokenBlock<n>& x,
+                                          const TokenSums<F::offset, n>&) {
     for (auto& word : sum) word = vdupq_n_s32(begin == 0 ? dot_origin_bits : 0);
     quant::static_for<(end - begin) / 4>(
         [&](auto half) { add_products<F, first, begin + 4 * half>(sum, block, x); });

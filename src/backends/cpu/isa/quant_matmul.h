@@ -19,24 +19,24 @@ inline constexpr int64_t panel_from_tokens = 4;
 
 /// One block of a group of rows times tokens [first, first + tokens) of n: integer dots, then the roundings
 /// in their order.
-template <class V, class F, int first, int tokens, int n, class AnyBlock>
+template <class V, class F, int first, int tokens, int offset, int n, class AnyBlock>
 [[gnu::always_inline]] inline void accumulate(typename V::Floats (&acc)[tokens], const AnyBlock& block,
-                                              const TokenBlock<n>& x) {
+                                              const TokenBlock<n>& x, const TokenSums<offset, n>& sums) {
   static_assert(32 * F::largest * 127 < 1 << 22, "see dot_origin");
   constexpr bool halves = F::kind == Kind::two_scales;
   typename V::Words dot[tokens];
   typename V::Floats scaled[tokens];
-  V::template dots<F, first, 0, halves ? 4 : 8>(dot, block, x);
+  V::template dots<F, first, 0, halves ? 4 : 8>(dot, block, x, sums);
   static_for<tokens>([&](auto t) { scaled[t] = V::fma(V::as_floats(dot[t]), block.scale, block.origin); });
   if constexpr (halves) {
-    V::template dots<F, first, 4, 8>(dot, block, x);
+    V::template dots<F, first, 4, 8>(dot, block, x, sums);
     static_for<tokens>(
         [&](auto t) { scaled[t] = V::fma(V::to_floats(dot[t]), block.second_scale, scaled[t]); });
   }
   static_for<tokens>([&](auto t) {
     acc[t] = V::fma(scaled[t], V::broadcast(x.d[first + t]), acc[t]);
     if constexpr (F::kind == Kind::with_min) {
-      acc[t] = V::fma(block.min, V::broadcast(x.d_sum[first + t]), acc[t]);
+      acc[t] = V::fma(block.min, V::broadcast(sums.d_sum[first + t]), acc[t]);
     }
   });
 }
@@ -47,18 +47,20 @@ template <class V, class F, int first, int tokens, int n, class AnyBlock>
 /// to the second-level cache: groups of long rows would push each other out of the first.
 template <class V, class F, int tokens>
 [[gnu::flatten]] void few_tokens(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes,
-                                 const std::byte* next, const TokenBlock<tokens>* x, int64_t blocks) {
+                                 const std::byte* next, const TokenTile<tokens>& x) {
+  const TokenBlock<tokens>* const quants = x.quants();
+  const auto* const sums = x.template sums<F::offset>();
   typename V::Floats acc[tokens];
   for (auto& a : acc) a = V::broadcast(0.0f);
   constexpr int step_bytes = V::rows * F::L::bytes / F::span;
   static_assert(step_bytes * F::span == V::rows * F::L::bytes);
-  for (int64_t b = 0; b < blocks; b += F::span) {
+  for (int64_t b = 0; b < x.blocks; b += F::span) {
     F::unpack(
         w, w_row_bytes, [&](int i, const Block<V, F::kind>& block) __attribute__((always_inline)) {
           for (int line = 0; line < step_bytes; line += 64) {
             __builtin_prefetch(next + i * step_bytes + line, 0, 2);
           }
-          accumulate<V, F, 0>(acc, block, x[b + i]);
+          accumulate<V, F, 0>(acc, block, quants[b + i], sums[b + i]);
         });
     next += step_bytes * F::span;
     w += F::L::bytes;
@@ -70,6 +72,7 @@ template <class V, class F, int tokens>
 template <class V, class F>
 struct PanelForm {
   using Block = quant::Block<V, F::kind>;
+  static constexpr int offset = F::offset;
   [[gnu::always_inline]] static const Block& from(const Block& block) { return block; }
 };
 
@@ -83,7 +86,7 @@ struct Panel {
 /// A panel times tokens [first, first + tokens) of a tile of n. The sums so far are in y unless these are the
 /// row's first blocks.
 template <class V, class F, int n, int first, int tokens>
-[[gnu::flatten]] void tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const TokenBlock<n>* x) {
+[[gnu::flatten]] void tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const TokenTile<n>& x) {
   typename V::Floats acc[tokens];
   y += first * y_stride;
   static_for<tokens>(
@@ -91,27 +94,32 @@ template <class V, class F, int n, int first, int tokens>
   // The next group's results: a store that waits for its line holds up all stores behind it, and a tile's
   // lines lie too far apart for the processor to foresee.
   for (int t = 0; t < tokens; ++t) __builtin_prefetch(y + t * y_stride + V::rows);
-  x += panel.first;
-  for (int64_t b = 0; b < panel.length; ++b) accumulate<V, F, first>(acc, panel.blocks[b], x[b]);
+  const TokenBlock<n>* const quants = x.quants() + panel.first;
+  const auto* const sums = x.template sums<PanelForm<V, F>::offset>() + panel.first;
+  for (int64_t b = 0; b < panel.length; ++b) {
+    accumulate<V, F, first>(acc, panel.blocks[b], quants[b], sums[b]);
+  }
   static_for<tokens>([&](auto t) { V::store(y + t * y_stride, acc[t]); });
 }
 
 /// A panel times all tokens of a tile of n, from token `first` on.
 template <class V, class F, int n, int first = 0>
-void whole_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::byte* x) {
+void whole_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const TokenTile<n>& x) {
   if constexpr (first < n) {
     constexpr int tokens = std::min(V::tile_tokens, n - first);
-    tile<V, F, n, first, tokens>(y, y_stride, panel, reinterpret_cast<const TokenBlock<n>*>(x));
+    tile<V, F, n, first, tokens>(y, y_stride, panel, x);
     whole_tile<V, F, n, first + tokens>(y, y_stride, panel, x);
   }
 }
 
-/// The same for the last tile, which has `tokens` <= most.
+/// A panel times all tokens from `t` on, in tiles of `most` and fewer.
 template <class V, class F, int most>
-void last_tile(float* y, int64_t y_stride, const Panel<V, F>& panel, const std::byte* x, int64_t tokens) {
+void tiles(float* y, int64_t y_stride, const Panel<V, F>& panel, const Q8Tokens& x, int64_t t) {
   if constexpr (most > 0) {
-    if (tokens == most) return whole_tile<V, F, most>(y, y_stride, panel, x);
-    last_tile<V, F, most - 1>(y, y_stride, panel, x, tokens);
+    for (; t + most <= x.tokens; t += most) {
+      whole_tile<V, F, most>(y + t * y_stride, y_stride, panel, {x.tile(t), x.blocks()});
+    }
+    tiles<V, F, most - 1>(y, y_stride, panel, x, t);
   }
 }
 
@@ -136,11 +144,7 @@ void panel_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_b
   auto* const blocks = reinterpret_cast<PanelBlock*>(scratch);
   const Panel<V, F> panel{blocks, first, std::min(panel_blocks, x.blocks() - first)};
   fill_panel<V, F>(blocks, w + first / F::span * F::L::bytes, w_row_bytes, panel.length);
-  int64_t t = 0;
-  for (; t + token_tile <= x.tokens; t += token_tile) {
-    whole_tile<V, F, token_tile>(y + t * y_stride, y_stride, panel, x.tile(t));
-  }
-  last_tile<V, F, token_tile - 1>(y + t * y_stride, y_stride, panel, x.tile(t), x.tokens - t);
+  tiles<V, F, token_tile>(y, y_stride, panel, x, 0);
 }
 
 /// Rows [begin, end), whole groups, times all tokens of x. All groups take their turn with the columns of one
@@ -161,14 +165,13 @@ void panels_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_
 template <class V, class F, int tokens>
 void few_tokens_matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, int64_t rows,
                        const Q8Tokens& x) {
-  const auto* blocks = reinterpret_cast<const TokenBlock<tokens>*>(x.data);
   for (int64_t i = 0; i < rows; i += V::rows) {
     const int64_t r = std::min<int64_t>(i, rows - V::rows);
     // Behind the last rows lie those that the thread most likely takes next; to ask for memory that is not
     // there does nothing.
     const std::byte* group = w + size_t(r) * w_row_bytes;
     const std::byte* next = group + V::rows * w_row_bytes;
-    few_tokens<V, F, tokens>(y + r, y_stride, group, w_row_bytes, next, blocks, x.blocks());
+    few_tokens<V, F, tokens>(y + r, y_stride, group, w_row_bytes, next, {x.data, x.blocks()});
   }
 }
 

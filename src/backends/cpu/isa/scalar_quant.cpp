@@ -183,11 +183,15 @@ struct Activations {
   float d, d_sum;
 };
 
-/// Token t of a tile of `tokens` tokens, whose block starts here: see TokenBlock.
-Activations activations(const std::byte* block, int64_t tokens, int64_t t) {
-  const auto* q = reinterpret_cast<const int8_t*>(block);
-  const auto* d = reinterpret_cast<const float*>(q + tokens * 32);
-  return {q + t * 32, d[t], d[tokens + t]};
+/// Block b of token t: see TokenTile.
+Activations activations(const Q8Tokens& x, int64_t b, int64_t t) {
+  const int64_t in_tile = t % token_tile, first = t - in_tile;
+  const int64_t tokens = std::min(token_tile, x.tokens - first);
+  const std::byte* const tile = x.tile(first);
+  const std::byte* const block = tile + b * tokens * (32 + 4);
+  const auto* d = reinterpret_cast<const float*>(block + tokens * 32);
+  const auto* d_sum = reinterpret_cast<const float*>(tile + x.blocks() * tokens * (32 + 4)) + b * tokens;
+  return {reinterpret_cast<const int8_t*>(block) + in_tile * 32, d[in_tile], d_sum[in_tile]};
 }
 
 int dot(const int* q, const int8_t* a, int n) {
@@ -220,9 +224,7 @@ void matmul(float* y, int64_t y_stride, const std::byte* w, size_t w_row_bytes, 
     for (int64_t b = 0; b < x.blocks(); ++b) {
       const Block block = read(w + size_t(r) * w_row_bytes, b);
       for (int64_t t = 0; t < x.tokens; ++t) {
-        const int64_t in_tile = t % token_tile, first = t - in_tile;
-        const int64_t tile = std::min(token_tile, x.tokens - first);
-        const Activations a = activations(x.tile(first) + b * tile * token_block_bytes, tile, in_tile);
+        const Activations a = activations(x, b, t);
         float& acc = y[t * y_stride + r];
         acc = std::fma(weigh<extra>(block, a.q), a.d, acc);
         if (extra == Extra::min) acc = std::fma(block.min, a.d_sum, acc);

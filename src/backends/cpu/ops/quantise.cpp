@@ -56,7 +56,7 @@ void quantise_tile(const Call& call, int64_t row, Range blocks, std::byte* scrat
     if (second) take_rest(desk.rest, desk.rows.from((r - 1) * n), x, n);
     call.kernel(desk.rows.from(r * n), second ? desk.rest : x, n * block_cols);
   }
-  pack_tokens(to.tile(row), desk.rows, rows, blocks.begin, n);
+  pack_tokens(to, row, desk.rows, blocks.begin, n);
 }
 
 /// Whole tiles of rows, or the last ones.
