@@ -58,15 +58,13 @@ class OneSequence final : public Session {
   }
 
   std::span<const float> decode(std::span<const Token> tokens, const std::atomic<bool>* cancel) override {
-    if (!forward(
-            tokens, 1, [](int64_t, std::span<const float>) {}, cancel))
-      return {};
+    if (!forward(tokens, nullptr, cancel)) return {};
     return std::span(logits_).last(size_t(model_->hyperparams().vocab));
   }
 
   void decode_all(std::span<const Token> tokens,
                   const std::function<void(int64_t, std::span<const float>)>& row) override {
-    forward(tokens, chunk_, row, nullptr);
+    forward(tokens, &row, nullptr);
   }
 
   void truncate(int64_t length) override {
@@ -99,21 +97,20 @@ class OneSequence final : public Session {
                   "shorten the prompt or raise --n-ctx");
   }
 
-  /// Chunk by chunk; the last `rows_wanted` rows of each chunk get logits. On any error the cache is as
-  /// before. False: cancelled, and the chunks already done stay.
-  bool forward(std::span<const Token> tokens, int64_t rows_wanted, const Row& row,
-               const std::atomic<bool>* cancel) {
+  /// Chunk by chunk; all tokens get logits, which go to `row`, or the last alone where it is null. On any
+  /// error the cache is as before. False: cancelled, and the chunks already done stay.
+  bool forward(std::span<const Token> tokens, const Row* row, const std::atomic<bool>* cancel) {
     check(tokens);
     if (passes_++ > 0 && move_) move_->go_on();
     const size_t before = tokens_.size();
     try {
       for (size_t at = 0; at < tokens.size(); at += size_t(chunk_)) {
         const auto chunk = tokens.subspan(at, std::min(size_t(chunk_), tokens.size() - at));
-        const int64_t rows = std::min<int64_t>(rows_wanted, int64_t(chunk.size()));
-        if (!run_chunk(chunk, rows, cancel)) return false;
+        const bool is_last = at + chunk.size() == tokens.size();
+        if (!run_chunk(chunk, row ? int64_t(chunk.size()) : int64_t(is_last), cancel)) return false;
         const size_t vocab = size_t(model_->hyperparams().vocab);
-        for (int64_t r = 0; r < rows; ++r)
-          row(int64_t(at + chunk.size()) - rows + r, std::span(logits_).subspan(size_t(r) * vocab, vocab));
+        for (size_t r = 0; row && r < chunk.size(); ++r)
+          (*row)(int64_t(at + r), std::span(logits_).subspan(r * vocab, vocab));
       }
     } catch (...) {
       tokens_.resize(before);
@@ -122,8 +119,8 @@ class OneSequence final : public Session {
     return true;
   }
 
-  /// False, with tokens_ as before, if it was cancelled before its end: the rows it wrote are then beyond
-  /// what counts and are written again.
+  /// The last `rows` of the chunk get logits. False, with tokens_ as before, if it was cancelled before its
+  /// end: the rows it wrote are then beyond what counts and are written again.
   bool run_chunk(std::span<const Token> chunk, int64_t rows, const std::atomic<bool>* cancel) {
     if (cancel && *cancel) return false;
     const int64_t count = int64_t(chunk.size());
@@ -136,7 +133,7 @@ class OneSequence final : public Session {
     executable.set_input(InputKind::positions, positions);
     executable.set_input(InputKind::cells,
                          positions);  // one sequence from cell 0: cell and position coincide
-    if (rows < count) {
+    if (rows > 0 && rows < count) {
       std::vector<int32_t> tail(static_cast<size_t>(rows));
       std::iota(tail.begin(), tail.end(), int32_t(count - rows));
       executable.set_input(InputKind::tail_ids, tail);
@@ -145,10 +142,12 @@ class OneSequence final : public Session {
     for (Backend* backend : devices_.in_order()) backend->set_cancel(cancel);
     executable.run();
     if (cancel && *cancel) return false;
-    logits_.resize(size_t(rows * model_->hyperparams().vocab));
-    executable.read_output(0, logits_);
-    inject_faults();
-    check_finite(int64_t(tokens_.size()) + count - rows);
+    if (rows > 0) {
+      logits_.resize(size_t(rows * model_->hyperparams().vocab));
+      executable.read_output(0, logits_);
+      inject_faults();
+      check_finite(int64_t(tokens_.size()) + count - rows);
+    }
     tokens_.insert(tokens_.end(), chunk.begin(), chunk.end());
     return true;
   }

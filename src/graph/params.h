@@ -25,7 +25,7 @@ struct ContextParams {
 /// The whole identity of a graph: equal params give equal graphs. The number of sequences is data and absent.
 struct GraphParams {
   int64_t n_tokens = 1;
-  int64_t n_out = 1;  ///< the last n_out tokens get logits
+  int64_t n_out = 1;  ///< the last n_out tokens get logits; 0: a graph that stores keys and values alone
   enum class Phase : uint8_t { decode, prefill } phase = Phase::decode;
   ContextParams context;
   uint64_t weights_version = 1;

@@ -70,7 +70,7 @@ Tensors find_tensors(const Hyperparams& h, const gguf::File& file, const BlockSt
   return t;
 }
 
-/// The graph's inputs; `tail` only if fewer rows than tokens reach the head.
+/// The graph's inputs; `tail` only if some rows, but fewer than tokens, reach the head.
 struct Inputs {
   NodeId ids, positions, cells;
   std::optional<NodeId> window, tail;
@@ -86,7 +86,7 @@ Inputs add_inputs(GraphBuilder& b, const GraphParams& params) {
   if (params.context.window == WindowKind::ranges) in.window = b.input(InputKind::window, 2 * tokens);
   if (params.context.window == WindowKind::runs)
     in.window = b.input(InputKind::window, tokens * max_window_runs * 2);
-  if (params.n_out < tokens) in.tail = b.input(InputKind::tail_ids, params.n_out);
+  if (params.n_out > 0 && params.n_out < tokens) in.tail = b.input(InputKind::tail_ids, params.n_out);
   return in;
 }
 
@@ -103,7 +103,12 @@ class ForwardBuilder {
     NodeId x = b_.add("embedding", GetRows{t_.embedding}, {in_.ids});
     for (size_t i = 0; i < t_.layers.size(); ++i) {
       b_.set_layer(int(i));
-      x = block(t_.layers[i], int(i), x, i + 1 == t_.layers.size());
+      const bool last = i + 1 == t_.layers.size();
+      if (last && params_.n_out == 0) {
+        store_only(t_.layers[i], int(i), x);
+        return b_.build();
+      }
+      x = block(t_.layers[i], int(i), x, last);
     }
     b_.set_layer(-2);
     x = b_.add("output_norm", RmsNorm{t_.output_norm, h_.norm_eps}, {x});
@@ -124,6 +129,23 @@ class ForwardBuilder {
     return add(layer, name + "_rope", Rope{rope_, h_.head_dim, heads}, {y, in_.positions});
   }
 
+  NodeId normed(const Layer& w, int layer, NodeId x) {
+    return add(layer, "attn_norm", RmsNorm{w.attn_norm, h_.norm_eps}, {x});
+  }
+
+  void store(int layer, const Layer& w, NodeId projected_k, NodeId v) {
+    const NodeId k = rotated(layer, "attn_k", h_.n_kv_heads, w.k_norm, projected_k);
+    add(layer, "kv_store", KvStore{layer, h_.kv_dim(), params_.context.kv_format}, {k, v, in_.cells});
+  }
+
+  /// All that later tokens need of the last layer.
+  void store_only(const Layer& w, int layer, NodeId x) {
+    const NodeId y = normed(w, layer, x);
+    const NodeId projected_k = add(layer, "attn_k", w.k, {y});
+    const NodeId v = add(layer, "attn_v", w.v, {y});
+    store(layer, w, projected_k, v);
+  }
+
   NodeId attention(const Layer& w, int layer, NodeId x) {
     const ContextParams& c = params_.context;
     // The three products stand together: a device runs them without waiting for what follows one of them.
@@ -131,8 +153,7 @@ class ForwardBuilder {
     const NodeId projected_k = add(layer, "attn_k", w.k, {x});
     const NodeId v = add(layer, "attn_v", w.v, {x});
     const NodeId q = rotated(layer, "attn_q", h_.n_heads, w.q_norm, projected_q);
-    const NodeId k = rotated(layer, "attn_k", h_.n_kv_heads, w.k_norm, projected_k);
-    add(layer, "kv_store", KvStore{layer, h_.kv_dim(), c.kv_format}, {k, v, in_.cells});
+    store(layer, w, projected_k, v);
     const NodeId kv = add(layer, "kv_load", KvLoad{layer, h_.kv_dim(), c.kv_format}, {});
     const float scale = 1.0f / std::sqrt(float(h_.head_dim));
     const Attention op{layer, h_.n_heads, h_.n_kv_heads, h_.head_dim, scale, c.window, c.kv_format};
@@ -147,8 +168,7 @@ class ForwardBuilder {
   }
 
   NodeId block(const Layer& w, int layer, NodeId x, bool last) {
-    const NodeId normed = add(layer, "attn_norm", RmsNorm{w.attn_norm, h_.norm_eps}, {x});
-    NodeId attended = add(layer, "attn_output", w.output, {attention(w, layer, normed)});
+    NodeId attended = add(layer, "attn_output", w.output, {attention(w, layer, normed(w, layer, x))});
     if (last) {
       attended = tail(layer, "attn_tail", attended);
       x = tail(layer, "residual_tail", x);

@@ -23,7 +23,8 @@ std::vector<WeightRef> transformer_weights(const Hyperparams& h, const gguf::Fil
                                            const BlockStyle& style);
 
 /// The forward pass: embedding, blocks (norm, q k v, rope, store, attention, output, residual; norm, gate,
-/// up, SiLU, down, residual), the last n_out rows, final norm, head. Plain ops only; fusions are passes.
+/// up, SiLU, down, residual), the last n_out rows, final norm, head. Where n_out is 0 it ends with the keys
+/// and values of the last block. Plain ops only; fusions are passes.
 Graph transformer_graph(const Hyperparams& h, const gguf::File& file, const GraphParams& params,
                         const BlockStyle& style);
 

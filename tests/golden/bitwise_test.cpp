@@ -37,6 +37,10 @@ TEST_CASE("chunked prefill equals unchunked, bit for bit, in every KV format") {
         options.prefill_chunk = chunk;
         const auto session = golden::session(r.name, options);
         CHECK(golden::all_logits(*session, text) == whole);
+        // A prompt's chunks but the last store keys and values and nothing else.
+        session->truncate(0);
+        const std::span<const float> last = session->decode(text);
+        CHECK(std::equal(last.begin(), last.end(), whole.end() - std::ptrdiff_t(last.size())));
       }
     }
   }
