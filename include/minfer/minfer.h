@@ -180,7 +180,7 @@ typedef struct minfer_session_options {
   size_t size;
   int64_t n_ctx;         /* tokens of context; 0 (default): the trained length, at most 4096 */
   int32_t threads;       /* 0 (default): every core this process may use */
-  int32_t prefill_chunk; /* tokens of one forward pass of a prompt; default 512 */
+  int32_t prefill_chunk; /* tokens of one forward pass of a prompt; 0 (default): what suits device and model */
   const char* device; /* "auto" (default; also null), "cpu" or another device of this build, such as "metal";
                        * one that cannot run is refused, only auto may choose the CPU */
   const char* kv_format;  /* "f32", "f16", "q8_0"; null (default): MINFER_CACHE_TYPE, else the device's own */

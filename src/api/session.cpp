@@ -14,7 +14,7 @@ namespace {
 constexpr minfer_session_options default_options = {.size = sizeof(minfer_session_options),
                                                     .n_ctx = 0,
                                                     .threads = 0,
-                                                    .prefill_chunk = 512,
+                                                    .prefill_chunk = 0,
                                                     .device = nullptr,
                                                     .kv_format = nullptr,
                                                     .gpu_layers = nullptr};

@@ -37,17 +37,25 @@ int64_t context_size(const Model& model, const SessionOptions& options) {
   return options.n_ctx;
 }
 
+/// Tokens of a pass: many, since each pass reads all weights, but on a CPU half as many where the model is
+/// wide. Less of what lies between a block's products then leaves the caches, and it takes half the memory.
+int64_t chunk_size(const Hyperparams& h, const Devices& devices) {
+  constexpr int64_t most = 512, wide_bytes = 8 << 20;
+  const int64_t gate_and_up_bytes = 2 * most * h.ffn_dim * int64_t(sizeof(float));
+  return devices.device || gate_and_up_bytes <= wide_bytes ? most : most / 2;
+}
+
 class OneSequence final : public Session {
  public:
-  OneSequence(std::shared_ptr<const Model> model, const SessionOptions& options)
-      : model_(std::move(model)), chunk_(options.prefill_chunk) {
-    if (chunk_ < 1)
-      throw Error(ErrorCode::bad_request, fmt::format("a prefill chunk of {} tokens", chunk_),
-                  "use 1 or more");
+  OneSequence(std::shared_ptr<const Model> model, const SessionOptions& options) : model_(std::move(model)) {
+    if (options.prefill_chunk < 0)
+      throw Error(ErrorCode::bad_request, fmt::format("a prefill chunk of {} tokens", options.prefill_chunk),
+                  "use 1 or more, or 0 for what suits device and model");
     context_.n_ctx = context_size(*model_, options);
     context_.disabled_passes = options.disabled_passes;
     devices_ = open_devices(*model_, options, context_);
     device_name_ = devices_.name();
+    chunk_ = options.prefill_chunk ? options.prefill_chunk : chunk_size(model_->hyperparams(), devices_);
     kv_row_bytes(context_.kv_format,
                  model_->hyperparams().kv_dim());  // refuses a format that cannot hold the rows
     pipeline_ = Pipeline::create(devices_.in_order(),
@@ -174,7 +182,7 @@ class OneSequence final : public Session {
   }
 
   std::shared_ptr<const Model> model_;
-  int64_t chunk_;
+  int64_t chunk_ = 0;
   ContextParams context_;
   Devices devices_;
   std::string device_name_;

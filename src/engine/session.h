@@ -23,8 +23,8 @@ struct SessionOptions {
   std::string device = "auto";
   std::string
       gpu_layers;  ///< "N" blocks on the device, "auto": what fits; empty: MINFER_GPU_LAYERS, else all
-  bool half_staging = false;    ///< a GPU multiplies prompts with operands rounded to half
-  int64_t prefill_chunk = 512;  ///< tokens of one forward pass
+  bool half_staging = false;  ///< a GPU multiplies prompts with operands rounded to half
+  int64_t prefill_chunk = 0;  ///< tokens of one forward pass; 0: what suits device and model
   std::set<std::string> disabled_passes;
   bool explain = false;
   std::string dump_dir;

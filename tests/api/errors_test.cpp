@@ -214,7 +214,7 @@ TEST_CASE("settings that cannot be used are named") {
   refused(MINFER_BAD_REQUEST, "-5", [](auto& o) { o.n_ctx = -5; });
   refused(MINFER_BAD_REQUEST, "-2 threads", [](auto& o) { o.threads = -2; });
   refused(MINFER_BAD_REQUEST, "threads", [](auto& o) { o.threads = INT32_MAX; });
-  refused(MINFER_BAD_REQUEST, "chunk", [](auto& o) { o.prefill_chunk = 0; });
+  refused(MINFER_BAD_REQUEST, "chunk", [](auto& o) { o.prefill_chunk = -1; });
   refused(MINFER_UNSUPPORTED, "teapot", [](auto& o) { o.device = "teapot"; });
   refused(MINFER_BAD_REQUEST, "many", [](auto& o) { o.gpu_layers = "many"; });
   refused(MINFER_BAD_REQUEST, "device cpu", [](auto& o) { o.device = "cpu", o.gpu_layers = "1"; });

@@ -11,7 +11,7 @@ int minfer_api_from_c(void) {
   if (minfer_session_options_init(&session_options, sizeof session_options) != MINFER_OK) return 1;
   if (minfer_sampling_init(&sampling, sizeof sampling) != MINFER_OK) return 2;
   if (minfer_generate_options_init(&generate_options, sizeof generate_options) != MINFER_OK) return 3;
-  if (session_options.prefill_chunk != 512 || sampling.top_k != 40 || generate_options.max_tokens != 512)
+  if (session_options.prefill_chunk != 0 || sampling.top_k != 40 || generate_options.max_tokens != 512)
     return 4;
   if (minfer_model_load("no-such-file.gguf", &model) != MINFER_IO || model != NULL) return 5;
   if (minfer_error_message()[0] == '\0') return 6;
