@@ -8,7 +8,7 @@ for this machine, if it is not there (minutes). FILEs are GGUF models; without a
 keep f16 keys and values, the peer with flash attention on. Each round measures the limits, one side and the other, so
 that a change in the machine's speed meets all; the table has medians.
 
-  pp512, pp2048   prompts of so many tokens, in pieces of 512
+  pp512, pp2048   prompts of so many tokens; the peer's in pieces of 512, minfer's as it chooses itself
   tg64, @2048     64 tokens one at a time, from an empty cache or after 2,048 tokens
   first token     minfer: the whole process that answers with one token; the peer: from opening the file to the logits
                   of one token, without starting Python. The page cache is warm.
