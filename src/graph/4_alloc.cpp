@@ -170,6 +170,27 @@ void Allocator::forget_new_layers(const Placement& placement) {
   }
 }
 
+void Allocator::keep_only(std::span<const Placement* const> used) {
+  std::set<const Buffer*> buffers;
+  for (const Placement* placement : used) {
+    for (const auto* list : {&placement->values, &placement->staging, &placement->captures}) {
+      buffers.insert(list->begin(), list->end());
+    }
+  }
+  drop_unused(values_, buffers);
+  drop_unused(staging_, buffers);
+}
+
+void Allocator::drop_unused(Pool& pool, const std::set<const Buffer*>& used) {
+  for (auto& [key, buffers] : pool) {
+    const auto& [backend, bytes] = key;
+    const size_t dropped =
+        std::erase_if(buffers, [&](const auto& buffer) { return !used.contains(buffer.get()); });
+    pooled_[size_t(backend)] -= dropped * bytes;
+  }
+  std::erase_if(pool, [](const auto& entry) { return entry.second.empty(); });
+}
+
 KvRegions Allocator::kv(int layer) const {
   const auto region = regions_.find(layer);
   if (region == regions_.end()) return {};

@@ -3,6 +3,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "graph/memory_plan.h"
@@ -42,9 +44,11 @@ class Allocator {
   Placement place(const Graph& graph, const MemoryPlan& plan);
   /// Drops the KV regions that were made for a graph that never came to run.
   void forget_new_layers(const Placement& placement);
+  /// Frees every buffer of the pool that is in none of these placements.
+  void keep_only(std::span<const Placement* const> used);
 
   KvRegions kv(int layer) const;  ///< null before first use
-  size_t pooled_bytes() const;    ///< of all backends; grows only when a buffer is made
+  size_t pooled_bytes() const;    ///< of all backends
 
  private:
   struct Region {
@@ -61,6 +65,7 @@ class Allocator {
   static std::vector<Buffer*> take(const std::vector<Slot>& slots, const Pool& pool, Pool& added,
                                    const std::function<std::unique_ptr<Buffer>(int, size_t)>& make);
   void keep(Changes& changes);
+  void drop_unused(Pool& pool, const std::set<const Buffer*>& used);
 
   Backends backends_;
   std::vector<Budget> budgets_;

@@ -14,6 +14,7 @@ class Executor final : public Executable {
            const Allocator& allocator, Backends backends, std::string capture_folder);
   uint64_t uid() const override { return uid_; }
   const Graph& graph() const override { return graph_; }
+  const Placement& placement() const { return placement_; }
   void set_input(InputKind kind, std::span<const int32_t> values) override;
   void run() override;
   void read_output(size_t index, std::span<float> values) override;

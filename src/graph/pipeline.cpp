@@ -60,7 +60,7 @@ class PipelineImpl final : public Pipeline {
       return *cache_.front().executable;
     }
     cache_.push_front(make(params));
-    while (cache_.size() > std::max<size_t>(options_.max_cached, 1)) cache_.pop_back();
+    if (cache_.size() > std::max<size_t>(options_.max_cached, 1)) drop_oldest();
     return *cache_.front().executable;
   }
 
@@ -73,6 +73,13 @@ class PipelineImpl final : public Pipeline {
     Graph built;  // as stage 1 left it; empty unless reuse is checked
     std::unique_ptr<Executor> executable;
   };
+
+  void drop_oldest() {
+    cache_.pop_back();
+    std::vector<const Placement*> used;
+    for (const Entry& entry : cache_) used.push_back(&entry.executable->placement());
+    allocator_.keep_only(used);
+  }
 
   Entry make(const GraphParams& params) {
     check_disabled_passes(params.context.disabled_passes);

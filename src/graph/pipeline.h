@@ -27,7 +27,7 @@ class Executable {
 struct PipelineOptions {
   bool explain = false;       ///< print assign's reasons and every refused device
   std::string dump_dir;       ///< text and DOT of every stage, if set
-  size_t max_cached = 8;      ///< graphs kept, least recently used goes
+  size_t max_cached = 4;      ///< graphs kept; the least recently used goes, and buffers that it alone used
   bool check_reuse = false;   ///< build again on every hit and abort if the graph differs
   bool reuse_buffers = true;  ///< false: every value has memory of its own, to find errors of liveness
 };

@@ -90,6 +90,24 @@ TEST_CASE("the least recently used graph goes, and a rebuild has a fresh uid") {
   CHECK(std::set<uint64_t>{first, second, third, again}.size() == 4);
 }
 
+TEST_CASE("prompts of many lengths take no more memory than the graphs that are kept") {
+  constexpr int64_t last = 500, step = 70;  // each length in size classes of its own
+  const auto pooled = [](int64_t graphs) {
+    Rig rig(TinyModel{});
+    for (int64_t i = graphs - 1; i >= 0; --i) rig.pipeline().prepare(prefill_params(512, last - i * step));
+    return rig.pipeline().pooled_bytes();
+  };
+  CHECK(pooled(3) < pooled(4));
+  CHECK(pooled(7) == pooled(4));  // four are kept
+
+  Rig rig(TinyModel{});
+  const auto want = rig.forward(prefill_params(512, 5), 0);
+  const auto next = rig.forward(decode_params(512), 5);
+  for (int64_t tokens = 6; tokens < 20; ++tokens) rig.forward(prefill_params(512, tokens), 0);
+  CHECK(rig.forward(prefill_params(512, 5), 0) == want);
+  CHECK(rig.forward(decode_params(512), 5) == next);
+}
+
 TEST_CASE("allocator_survives_rebuild") {
   Rig rig(TinyModel{});
   rig.forward(prefill_params(16, 5), 0);
