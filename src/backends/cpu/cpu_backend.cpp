@@ -64,6 +64,7 @@ class CpuBackend final : public Backend {
       if (!placed.node->dead) cpu::encode_node(encoder, placed);
     }
     encoder.finish();
+    workspace_.hold(program->q8.bytes, program->scratch_bytes * size_t(pool_.threads()));
     return program;
   }
 
@@ -71,6 +72,8 @@ class CpuBackend final : public Backend {
     if (run_fault_.hit()) throw Error(ErrorCode::device, "running on the CPU: a test made it fail");
     auto* ours = dynamic_cast<cpu::CpuProgram*>(&program);
     MINFER_CHECK(ours != nullptr, "a program runs on the backend that encoded it");
+    ours->q8.data = workspace_.q8();
+    ours->scratch = workspace_.scratch();
     ours->run(pool_, cancel_);
   }
 
@@ -82,6 +85,7 @@ class CpuBackend final : public Backend {
   ThreadPool pool_;
   const cpu::KernelTable& kernels_;
   cpu::WeightTable weights_;
+  cpu::Workspace workspace_;
   const std::atomic<bool>* cancel_ = nullptr;
   FaultPoint allocate_fault_{"cpu_allocate"};
   FaultPoint run_fault_{"cpu_run"};

@@ -131,8 +131,6 @@ void Encoder::quantise(const Values& x, int planes) {
 }
 
 void Encoder::finish() {
-  program_.q8.memory = AlignedMemory(program_.q8.bytes);
-  program_.scratch = AlignedMemory(program_.scratch_bytes * size_t(threads_));
   join_rows(program_.steps, threads_);
   plan_barriers(program_.steps);
 }

@@ -57,7 +57,7 @@ void CpuProgram::run(ThreadPool& pool, const std::atomic<bool>* cancel) {
   forget_taken(size_t(pool.threads()));
   bool stopped = false;  // written by the last to arrive at a barrier alone: all leave at the same one
   pool.run([&](const Worker& worker) {
-    std::byte* mine = scratch.data() + size_t(worker.index) * scratch_bytes;
+    std::byte* mine = scratch + size_t(worker.index) * scratch_bytes;
     const auto taken_of = [&](size_t i) { return taken_.data() + i * size_t(worker.count); };
     const auto run_solo = [&](size_t i) {
       const Worker sole{0, 1, worker.pool};

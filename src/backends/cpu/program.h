@@ -86,7 +86,28 @@ void plan_barriers(std::vector<Step>& steps);
 /// changes.
 struct Q8Store {
   size_t bytes = 0;
-  AlignedMemory memory;
+  std::byte* data = nullptr;  ///< while the program runs
+};
+
+/// Memory that programs need while they run: all of a backend share it, since one runs at a time.
+class Workspace {
+ public:
+  /// At least so much for the store, and for all workers' scratch. Throws Error{out_of_memory}.
+  void hold(size_t q8_bytes, size_t scratch_bytes) {
+    hold(q8_, q8_bytes_, q8_bytes);
+    hold(scratch_, scratch_bytes_, scratch_bytes);
+  }
+  std::byte* q8() const { return q8_.data(); }
+  std::byte* scratch() const { return scratch_.data(); }
+
+ private:
+  static void hold(AlignedMemory& memory, size_t& held, size_t wanted) {
+    if (wanted <= held) return;
+    memory = AlignedMemory(wanted);
+    held = wanted;
+  }
+  AlignedMemory q8_, scratch_;
+  size_t q8_bytes_ = 0, scratch_bytes_ = 0;
 };
 
 /// A split as the CPU replays it: checks of the data, then preparations, then the steps on all workers.
@@ -98,8 +119,8 @@ class CpuProgram final : public Program {
   std::vector<AlignedMemory> owned;               ///< tables and states that steps point into
   std::vector<std::shared_ptr<void>> structures;  ///< plans that steps and preparations share
   Q8Store q8;
-  size_t scratch_bytes = 0;  ///< of one worker
-  AlignedMemory scratch;
+  size_t scratch_bytes = 0;      ///< of one worker
+  std::byte* scratch = nullptr;  ///< of all, while the program runs
 
   /// Ends at a barrier once `*cancel` is true, with some steps not done. Null: never.
   void run(ThreadPool& pool, const std::atomic<bool>* cancel);

@@ -78,7 +78,7 @@ void emit_quantised(Encoder& encoder, const MatMul& op, const Call& call, const 
   encoder.need_scratch(matmul_scratch_bytes(x.cols) + (planes == 2 ? fine_scratch_bytes : 0));
   const auto work = [call, planes, rows = op.weight.rows, store = encoder.q8(), kernels = &encoder.kernels,
                      kernel = matmul_q(encoder.kernels, type)](const Lane& lane) {
-    const Q8Tokens all{store->memory.data(), call.cols, call.tokens * planes};
+    const Q8Tokens all{store->data, call.cols, call.tokens * planes};
     lane.share_out(rows, piece_rows(rows, call.tokens, lane.worker.count), [&](Range mine) {
       (planes == 2 ? multiply_fine : multiply)(call, kernel, *kernels, mine, all, lane.scratch);
     });

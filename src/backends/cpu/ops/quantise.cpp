@@ -15,7 +15,7 @@ struct Call {
   Values x;
   int planes;
   const Q8Store* store;
-  Q8Tokens to() const { return {store->memory.data(), x.cols, x.tokens * planes}; }
+  Q8Tokens to() const { return {store->data, x.cols, x.tokens * planes}; }
 };
 
 /// Where a worker keeps a tile's rows of `blocks` blocks each before they are packed, and one row's rest.
